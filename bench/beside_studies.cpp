@@ -24,9 +24,9 @@
 #include "benchmarks/io_bench/io_bench.hpp"
 #include "benchmarks/pio/pio.hpp"
 #include "benchmarks/ssca3/ssca3.hpp"
-#include "benchmarks/study/mover.hpp"
 #include "benchmarks/tile_io/tile_io.hpp"
 #include "beside.hpp"
+#include "frame/study/mover.hpp"
 
 namespace {
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/job/lookup.hpp"
-#include "benchmarks/run_job.hpp"
+#include "benchmarks/registry.hpp"
 #include "benchmarks/together/command.hpp"
 #include "classic/classic.hpp"
 #include "core/table.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/run_job.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/system.hpp"
 #include "storage/backends.hpp"

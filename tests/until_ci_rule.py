@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rule of --until-ci for many runs at once, to measure variants of it
-(engine/core/sequential.hpp has the formula, engine/benchmarks/until_ci.cpp the rule, and
+(engine/core/sequential.hpp has the formula, engine/frame/until_ci.cpp the rule, and
 until_ci_test.cpp holds the rule itself to the documented shares)."""
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "core/error.hpp"
+#include "frame/benchmark.hpp"
 #include "parallel/file_system.hpp"
 
 namespace effio {

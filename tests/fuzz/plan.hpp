@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/run_job.hpp"
+#include "benchmarks/registry.hpp"
+#include "frame/run_job.hpp"
 
 namespace effio {
 

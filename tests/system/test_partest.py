@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """partest from the outside: times by a formula, bytes and lengths of files, endings, the classic
-command line. What holds for every stream is in tests/engine/benchmarks/study/streams_test.cpp."""
+command line. What holds for every stream is in tests/engine/frame/study/streams_test.cpp."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pio from the outside. Its patterns are enumerated in tests/engine/benchmarks/study, and so are
+"""pio from the outside. Its patterns are enumerated in tests/engine/frame/study, and so are
 files that are wrong."""
 
 from __future__ import annotations

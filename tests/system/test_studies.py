@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """io-bench, spiobench and ssca3 from the outside. What holds for every study, whatever its
-addresses, is in tests/engine/benchmarks/study."""
+addresses, is in tests/engine/frame/study."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@
 #include "benchmarks/b_eff/plan.hpp"
 #include "benchmarks/b_eff/runner.hpp"
 #include "benchmarks/b_eff/views.hpp"
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/until_ci.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/until_ci.hpp"
 #include "parallel/local_time.hpp"
 
 namespace effio::b_eff {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "benchmarks/b_eff/result.hpp"
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::b_eff {
 

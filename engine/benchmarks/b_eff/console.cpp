@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff/views.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::b_eff {
 namespace {

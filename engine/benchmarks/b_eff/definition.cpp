@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "benchmarks/ring_patterns/ring_order.hpp"
 #include "core/layout.hpp"
 #include "core/units.hpp"
+#include "frame/ring_patterns/ring_order.hpp"
 
 namespace effio::b_eff {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "benchmarks/ring_patterns/message_stamps.hpp"
+#include "frame/ring_patterns/message_stamps.hpp"
 
 namespace effio::b_eff {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "benchmarks/b_eff/definition.hpp"
-#include "benchmarks/network_options.hpp"
-#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "core/buffer.hpp"
+#include "frame/network_options.hpp"
+#include "frame/ring_patterns/kept_messages.hpp"
 #include "parallel/exchange.hpp"
 
 namespace effio::b_eff {

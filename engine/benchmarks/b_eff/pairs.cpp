@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "benchmarks/ring_patterns/ping_pong.hpp"
 #include "core/fields.hpp"
 #include "core/layout.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/ring_patterns/ping_pong.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio::b_eff {

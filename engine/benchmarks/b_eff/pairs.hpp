@@ -8,8 +8,8 @@
 
 #include "benchmarks/b_eff/messages.hpp"
 #include "benchmarks/b_eff/parameters.hpp"
-#include "benchmarks/benchmark.hpp"
 #include "core/fields.hpp"
+#include "frame/benchmark.hpp"
 #include "parallel/agree.hpp"
 
 namespace effio::b_eff {

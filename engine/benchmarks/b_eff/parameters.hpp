@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/network_options.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
+#include "frame/network_options.hpp"
+#include "frame/until_ci.hpp"
 #include "parallel/exchange.hpp"
 
 namespace effio::b_eff {

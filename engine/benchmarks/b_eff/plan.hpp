@@ -3,7 +3,7 @@
 #pragma once
 
 #include "benchmarks/b_eff/parameters.hpp"
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::b_eff {
 

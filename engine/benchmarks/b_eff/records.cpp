@@ -3,9 +3,9 @@
 #include "benchmarks/b_eff/call_times.hpp"
 #include "benchmarks/b_eff/pairs.hpp"
 #include "benchmarks/b_eff/views.hpp"
-#include "benchmarks/round_figures.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/fields.hpp"
+#include "frame/round_figures.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::b_eff {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "benchmarks/round_figures.hpp"
 #include "core/stats.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::b_eff {
 namespace {

@@ -13,12 +13,12 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/parameters.hpp"
-#include "benchmarks/criterion.hpp"
-#include "benchmarks/observers.hpp"
-#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "core/error.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
+#include "frame/criterion.hpp"
+#include "frame/observers.hpp"
+#include "frame/ring_patterns/kept_messages.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::b_eff {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "benchmarks/ending.hpp"
 #include "core/units.hpp"
+#include "frame/ending.hpp"
 
 namespace effio::b_eff {
 namespace {

@@ -10,8 +10,8 @@
 #include "benchmarks/b_eff/messages.hpp"
 #include "benchmarks/b_eff/result.hpp"
 #include "benchmarks/b_eff/stage.hpp"
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/observers.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/observers.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/pace.hpp"
 

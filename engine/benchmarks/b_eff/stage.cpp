@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/b_eff/stage.hpp"
 
-#include "benchmarks/ring_patterns/ring_order.hpp"
+#include "frame/ring_patterns/ring_order.hpp"
 
 namespace effio::b_eff {
 

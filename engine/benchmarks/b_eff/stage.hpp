@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "benchmarks/b_eff/definition.hpp"
-#include "benchmarks/network_options.hpp"
-#include "benchmarks/ring_patterns/message_stamps.hpp"
+#include "frame/network_options.hpp"
+#include "frame/ring_patterns/message_stamps.hpp"
 #include "parallel/comm.hpp"
 
 namespace effio::b_eff {

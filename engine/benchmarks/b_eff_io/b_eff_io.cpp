@@ -11,8 +11,8 @@
 #include "benchmarks/b_eff_io/plan.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
 #include "benchmarks/b_eff_io/views.hpp"
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/storage_run.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/local_time.hpp"
 #include "storage/probe.hpp"
 

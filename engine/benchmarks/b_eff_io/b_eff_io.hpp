@@ -7,7 +7,7 @@
 #include <string>
 
 #include "benchmarks/b_eff_io/result.hpp"
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::b_eff_io {
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/views.hpp"
-#include "benchmarks/cold.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/cold.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::b_eff_io {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/memory_options.hpp"
 #include "core/pattern.hpp"
+#include "frame/memory_options.hpp"
 #include "storage/as_itself.hpp"
 
 namespace effio::b_eff_io {

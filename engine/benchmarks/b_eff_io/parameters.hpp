@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "benchmarks/b_eff_io/buffers.hpp"
-#include "benchmarks/data_options.hpp"
-#include "benchmarks/memory_options.hpp"
-#include "benchmarks/storage_options.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
+#include "frame/data_options.hpp"
+#include "frame/memory_options.hpp"
+#include "frame/storage_options.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::b_eff_io {
 

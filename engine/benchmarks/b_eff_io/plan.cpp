@@ -9,10 +9,10 @@
 
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
-#include "benchmarks/cold.hpp"
 #include "core/fields.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
+#include "frame/cold.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::b_eff_io {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "benchmarks/b_eff_io/parameters.hpp"
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::b_eff_io {
 

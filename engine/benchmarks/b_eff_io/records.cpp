@@ -3,10 +3,10 @@
 #include <iterator>
 
 #include "benchmarks/b_eff_io/views.hpp"
-#include "benchmarks/round_figures.hpp"
-#include "benchmarks/storage_run.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/fields.hpp"
+#include "frame/round_figures.hpp"
+#include "frame/storage_run.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::b_eff_io {
 namespace {

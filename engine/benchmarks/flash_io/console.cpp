@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "benchmarks/flash_io/views.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::flash_io {
 namespace {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
 #include "benchmarks/flash_io/plan.hpp"
 #include "benchmarks/flash_io/runner.hpp"
 #include "benchmarks/flash_io/views.hpp"
-#include "benchmarks/storage_run.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/from_root.hpp"
 
 namespace effio::flash_io {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/result.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::flash_io {
 

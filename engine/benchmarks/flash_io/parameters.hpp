@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/data_options.hpp"
 #include "benchmarks/flash_io/definition.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
-#include "benchmarks/storage_options.hpp"
 #include "core/options.hpp"
+#include "frame/data_options.hpp"
+#include "frame/storage_options.hpp"
 #include "storage/array_file.hpp"
 
 namespace effio::flash_io {

@@ -2,8 +2,8 @@
 // What a run of FLASH I/O would write, by arithmetic alone.
 #pragma once
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::flash_io {
 

@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "benchmarks/flash_io/views.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/fields.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::flash_io {
 namespace {

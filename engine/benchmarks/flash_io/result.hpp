@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "benchmarks/flash_io/parameters.hpp"
-#include "benchmarks/observers.hpp"
-#include "benchmarks/visit.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
+#include "frame/observers.hpp"
+#include "frame/visit.hpp"
 #include "storage/hints.hpp"
 
 namespace effio::flash_io {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "benchmarks/storage_run.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio::flash_io {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/flash_io/result.hpp"
-#include "benchmarks/observers.hpp"
 #include "core/buffer.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/observers.hpp"
 #include "storage/array_file.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"

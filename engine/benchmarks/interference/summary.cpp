@@ -7,9 +7,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "benchmarks/round_figures.hpp"
 #include "core/rounds.hpp"
 #include "core/stats.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::interference {
 namespace {

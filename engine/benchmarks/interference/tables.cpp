@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/interference/tables.hpp"
-#include "benchmarks/round_figures.hpp"
+#include "frame/round_figures.hpp"
 
 #include <fmt/format.h>
 

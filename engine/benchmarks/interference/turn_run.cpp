@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/job/group.hpp"
-#include "benchmarks/job/results.hpp"
+#include "frame/job/group.hpp"
+#include "frame/job/results.hpp"
 #include "parallel/gathering.hpp"
 #include "parallel/text_file.hpp"
 

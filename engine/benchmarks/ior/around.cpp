@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/runner.hpp"
 #include "core/units.hpp"
+#include "frame/count_file.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"

@@ -2,11 +2,11 @@
 // IOR's events for people.
 #include <fmt/format.h>
 
-#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/views.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/cold.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::ior {
 namespace {

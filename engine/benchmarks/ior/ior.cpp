@@ -8,14 +8,14 @@
 #include <set>
 #include <sstream>
 
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/plan.hpp"
 #include "benchmarks/ior/runner.hpp"
 #include "benchmarks/ior/views.hpp"
-#include "benchmarks/storage_run.hpp"
 #include "core/whole.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/count_file.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
 #include "storage/mpi_settings.hpp"

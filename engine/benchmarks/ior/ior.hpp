@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/ior/result.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::ior {
 

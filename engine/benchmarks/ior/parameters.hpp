@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/data_options.hpp"
 #include "benchmarks/ior/definition.hpp"
-#include "benchmarks/memory_options.hpp"
-#include "benchmarks/storage_options.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
+#include "frame/data_options.hpp"
+#include "frame/memory_options.hpp"
+#include "frame/storage_options.hpp"
+#include "frame/until_ci.hpp"
 #include "parallel/topology.hpp"
 #include "storage/striping.hpp"
 

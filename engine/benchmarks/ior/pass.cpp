@@ -9,10 +9,10 @@
 #include <numeric>
 #include <thread>
 
-#include "benchmarks/memory_options.hpp"
-#include "benchmarks/paced_calls.hpp"
 #include "core/hole.hpp"
 #include "core/units.hpp"
+#include "frame/memory_options.hpp"
+#include "frame/paced_calls.hpp"
 #include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/call_log.hpp"
 #include "benchmarks/ior/definition.hpp"
 #include "core/buffer.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
+#include "frame/call_log.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/pace.hpp"
 #include "storage/byte_file.hpp"

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "core/table.hpp"
+#include "frame/cold.hpp"
 
 namespace effio::ior {
 

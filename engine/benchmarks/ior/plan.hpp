@@ -2,8 +2,8 @@
 // What a run of IOR would do, by arithmetic.
 #pragma once
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/ior/parameters.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::ior {
 

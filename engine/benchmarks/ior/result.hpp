@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "benchmarks/ior/parameters.hpp"
-#include "benchmarks/observers.hpp"
-#include "benchmarks/until_ci.hpp"
-#include "benchmarks/visit.hpp"
 #include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
+#include "frame/observers.hpp"
+#include "frame/until_ci.hpp"
+#include "frame/visit.hpp"
 #include "parallel/file_system.hpp"
 #include "parallel/over_ranks.hpp"
 #include "parallel/pace.hpp"

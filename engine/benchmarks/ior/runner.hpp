@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
-#include "benchmarks/observers.hpp"
-#include "benchmarks/readable.hpp"
-#include "benchmarks/until_ci.hpp"
-#include "benchmarks/visit.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/cold.hpp"
+#include "frame/observers.hpp"
+#include "frame/readable.hpp"
+#include "frame/until_ci.hpp"
+#include "frame/visit.hpp"
 #include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"

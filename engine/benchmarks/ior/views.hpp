@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "benchmarks/ior/result.hpp"
-#include "benchmarks/rank_csv.hpp"
 #include "core/fields.hpp"
 #include "core/record.hpp"
+#include "frame/rank_csv.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/session.hpp"
 

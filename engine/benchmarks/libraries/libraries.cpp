@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "benchmarks/libraries/views.hpp"
-#include "benchmarks/study/study.hpp"
 #include "core/table.hpp"
+#include "frame/study/study.hpp"
 
 namespace effio::libraries {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::libraries {
 

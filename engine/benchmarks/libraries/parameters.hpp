@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/libraries/definition.hpp"
-#include "benchmarks/study/options.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/study/options.hpp"
 
 namespace effio::libraries {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "benchmarks/libraries/views.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/fields.hpp"
+#include "frame/round_figures.hpp"
 
 namespace effio::libraries {
 namespace {

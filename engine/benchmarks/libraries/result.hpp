@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "benchmarks/libraries/definition.hpp"
-#include "benchmarks/study/result.hpp"
 #include "core/rounds.hpp"
+#include "frame/study/result.hpp"
 
 namespace effio::libraries {
 

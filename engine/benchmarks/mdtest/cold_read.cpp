@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/mdtest/cold_read.hpp"
 
-#include "benchmarks/readable.hpp"
+#include "frame/readable.hpp"
 
 namespace effio::mdtest {
 

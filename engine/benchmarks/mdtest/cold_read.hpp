@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "benchmarks/cold.hpp"
 #include "benchmarks/mdtest/measure.hpp"
+#include "frame/cold.hpp"
 #include "storage/cache_watch.hpp"
 
 namespace effio::mdtest {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/mdtest/result.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
+#include "frame/round_figures.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::mdtest {

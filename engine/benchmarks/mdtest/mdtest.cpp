@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/count_file.hpp"
 #include "benchmarks/mdtest/account.hpp"
 #include "benchmarks/mdtest/runner.hpp"
-#include "benchmarks/storage_run.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/count_file.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
 #include "storage/backends.hpp"

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/mdtest/result.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::mdtest {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/data_options.hpp"
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/mdtest/workload.hpp"
-#include "benchmarks/storage_options.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
+#include "frame/data_options.hpp"
+#include "frame/storage_options.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::mdtest {
 

@@ -2,9 +2,9 @@
 // What a run would do, by arithmetic.
 #include <fmt/format.h>
 
-#include "benchmarks/cold.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
 #include "core/table.hpp"
+#include "frame/cold.hpp"
 
 namespace effio::mdtest {
 namespace {

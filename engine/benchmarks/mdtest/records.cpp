@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/rank_csv.hpp"
-#include "benchmarks/round_figures.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/fields.hpp"
+#include "frame/rank_csv.hpp"
+#include "frame/round_figures.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::mdtest {
 namespace {

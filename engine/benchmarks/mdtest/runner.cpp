@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "benchmarks/count_file.hpp"
 #include "benchmarks/mdtest/cold_read.hpp"
-#include "benchmarks/storage_run.hpp"
+#include "frame/count_file.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/mdtest/measure.hpp"
 #include "benchmarks/mdtest/result.hpp"
 #include "benchmarks/mdtest/tree_guard.hpp"
-#include "benchmarks/observers.hpp"
-#include "benchmarks/rank_csv.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/observers.hpp"
+#include "frame/rank_csv.hpp"
 #include "storage/target.hpp"
 
 namespace effio::mdtest {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/call_log.hpp"
 #include "benchmarks/mdtest/parameters.hpp"
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/mdtest/workload.hpp"
@@ -18,6 +17,7 @@
 #include "core/pattern.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
+#include "frame/call_log.hpp"
 #include "parallel/pace.hpp"
 #include "parallel/session.hpp"
 #include "parallel/topology.hpp"

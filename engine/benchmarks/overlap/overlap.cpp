@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/overlap/runner.hpp"
 #include "benchmarks/overlap/views.hpp"
-#include "benchmarks/storage_options.hpp"
-#include "benchmarks/storage_run.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/storage_options.hpp"
+#include "frame/storage_run.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::overlap {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/cold.hpp"
-#include "benchmarks/data_options.hpp"
 #include "benchmarks/overlap/definition.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
+#include "frame/cold.hpp"
+#include "frame/data_options.hpp"
+#include "frame/until_ci.hpp"
 #include "storage/backends.hpp"
 
 namespace effio::overlap {

@@ -7,11 +7,11 @@
 #include <array>
 #include <random>
 
-#include "benchmarks/ending.hpp"
 #include "benchmarks/overlap/views.hpp"
-#include "benchmarks/storage_options.hpp"
 #include "core/balanced_order.hpp"
 #include "core/pattern.hpp"
+#include "frame/ending.hpp"
+#include "frame/storage_options.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/threaded_queue.hpp"
 

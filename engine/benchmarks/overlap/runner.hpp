@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/overlap/definition.hpp"
 #include "benchmarks/overlap/parameters.hpp"
 #include "benchmarks/overlap/work.hpp"
 #include "core/buffer.hpp"
 #include "core/record.hpp"
+#include "frame/benchmark.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/common_clock.hpp"
 #include "parallel/over_ranks.hpp"

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/study/study.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/study/study.hpp"
 
 namespace effio::partest {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/pio/patterns.hpp"
-#include "benchmarks/study/study.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/study/study.hpp"
 
 namespace effio::pio {
 

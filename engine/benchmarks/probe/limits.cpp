@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
-#include "benchmarks/network_options.hpp"
-#include "benchmarks/phases.hpp"
-#include "benchmarks/rings/runner.hpp"
+#include "frame/network_options.hpp"
+#include "frame/phases.hpp"
+#include "frame/ring_patterns/ring_runner.hpp"
 #include "parallel/pace.hpp"
 #include "storage/names.hpp"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/probe/probe.hpp"
 #include "core/fields.hpp"
+#include "frame/benchmark.hpp"
 #include "parallel/agree.hpp"
 
 namespace effio::probe {

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "benchmarks/probe/limits.hpp"
-#include "benchmarks/storage_run.hpp"
 #include "core/pattern.hpp"
 #include "core/table.hpp"
+#include "frame/storage_run.hpp"
 
 namespace effio::probe {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "benchmarks/network_options.hpp"
-#include "benchmarks/rings/definition.hpp"
-#include "benchmarks/until_ci.hpp"
+#include "frame/network_options.hpp"
+#include "frame/ring_patterns/ring_schedule.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::rings {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/rings/views.hpp"
-#include "benchmarks/until_ci.hpp"
 #include "core/fields.hpp"
 #include "core/stats.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::rings {
 namespace {

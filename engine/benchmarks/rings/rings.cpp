@@ -8,12 +8,12 @@
 #include <ctime>
 #include <vector>
 
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/ending.hpp"
 #include "benchmarks/rings/parameters.hpp"
-#include "benchmarks/rings/runner.hpp"
 #include "benchmarks/rings/views.hpp"
 #include "core/units.hpp"
+#include "frame/benchmark_with.hpp"
+#include "frame/ending.hpp"
+#include "frame/ring_patterns/ring_runner.hpp"
 
 namespace effio::rings {
 namespace {

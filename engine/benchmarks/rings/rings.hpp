@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
+#include "frame/benchmark.hpp"
 
 namespace effio::rings {
 

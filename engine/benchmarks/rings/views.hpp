@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/rings/result.hpp"
-#include "benchmarks/round_figures.hpp"
 #include "core/fields.hpp"
+#include "frame/ring_patterns/ring_result.hpp"
+#include "frame/round_figures.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::rings {

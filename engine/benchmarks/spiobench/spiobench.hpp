@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/study/study.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/study/study.hpp"
 
 namespace effio::spiobench {
 

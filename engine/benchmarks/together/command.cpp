@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "benchmarks/job/group.hpp"
 #include "benchmarks/together/members.hpp"
+#include "frame/job/group.hpp"
 #include "parallel/gathering.hpp"
 #include "parallel/recorded_environment.hpp"
 #include "parallel/results.hpp"

@@ -8,9 +8,10 @@
 #include <limits>
 #include <span>
 
-#include "benchmarks/job/lookup.hpp"
-#include "benchmarks/job/whole_job.hpp"
+#include "benchmarks/registry.hpp"
 #include "benchmarks/together/group_line.hpp"
+#include "frame/job/whole_job.hpp"
+#include "frame/run_job.hpp"
 
 namespace effio::together {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.hpp"
-#include "benchmarks/job/options.hpp"
 #include "core/options.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/job/options.hpp"
 
 namespace effio::together {
 

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "benchmarks/job/options.hpp"
 #include "classic/classic.hpp"
 #include "classic/ior.hpp"
 #include "classic/ior_options.hpp"
+#include "frame/job/options.hpp"
 
 namespace effio {
 namespace {

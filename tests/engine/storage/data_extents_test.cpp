@@ -10,8 +10,8 @@
 
 #include "../own_directory.hpp"
 #include "../test_session.hpp"
-#include "benchmarks/readable.hpp"
 #include "core/units.hpp"
+#include "frame/readable.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {

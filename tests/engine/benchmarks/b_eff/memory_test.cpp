@@ -10,7 +10,7 @@
 #include <new>
 
 #include "benchmarks/b_eff/runner.hpp"
-#include "benchmarks/ring_patterns/ring_order.hpp"
+#include "frame/ring_patterns/ring_order.hpp"
 #include "test_session.hpp"
 
 // An allocator is what ownership rests on, and there is one for the whole program.

@@ -9,7 +9,7 @@
 
 #include "benchmarks/libraries/parameters.hpp"
 #include "benchmarks/libraries/result.hpp"
-#include "benchmarks/study/groups.hpp"
+#include "frame/study/groups.hpp"
 #include "storage/record_layout.hpp"
 
 namespace effio::libraries {

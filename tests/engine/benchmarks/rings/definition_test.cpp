@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "benchmarks/rings/result.hpp"
+#include "frame/ring_patterns/ring_result.hpp"
 
 namespace effio::rings {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "altered_exchange.hpp"
-#include "benchmarks/rings/runner.hpp"
+#include "frame/ring_patterns/ring_runner.hpp"
 #include "test_session.hpp"
 
 namespace effio::rings {

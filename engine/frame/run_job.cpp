@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frame/run_job.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "frame/job/group.hpp"
+#include "frame/job/whole_job.hpp"
+#include "parallel/system.hpp"
+#include "parallel/world.hpp"
+
+namespace effio {
+
+OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
+    OptionTable table(fmt::format("effio-mpi {}", benchmark.name()),
+                      std::string(benchmark.purpose()), benchmark.examples());
+    benchmark.declare(table);
+    options.declare(table);
+    return table;
+}
+
+ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
+    const PlanInput input =
+        options.plan_input(options.plan_ranks.value_or(launcher_size().value_or(1)));
+    auto plan = benchmark.plan(input);
+    if (plan) {
+        if (auto fits = benchmark.fits(input.ranks); !fits) plan = fits.error();
+    }
+    if (launcher_rank().value_or(0) != 0) return plan ? ExitCode::done : plan.error().exit_code;
+    if (!plan) {
+        fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
+        return plan.error().exit_code;
+    }
+    std::string text = text_of(*plan, input);
+    if (options.plan_json) {
+        Json data = data_of(*plan, input);
+        data["needed_directories"] = benchmark.needed_directories();
+        text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
+    std::fputs(text.c_str(), stdout);
+    return ExitCode::done;
+}
+
+ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
+                 const Invocation& invocation) {
+    if (auto* whole = dynamic_cast<WholeJob*>(&benchmark)) {
+        return whole->run_whole(options, table, invocation);
+    }
+    const Task task{benchmark, options, table, invocation};
+    World world(sentinel_settings(task));
+    Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
+    Comm comm = Comm::world(clock);
+    if (const auto whole = world.check(); !whole) {
+        fmt::print(stderr, "effio-mpi: {}\n", whole.error().text());
+        return whole.error().exit_code;
+    }
+    if (const auto fits = benchmark.fits(world.size()); !fits) {
+        if (comm.is_root()) {
+            fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(),
+                       invocation.worded(fits.error().text()));
+        }
+        return fits.error().exit_code;
+    }
+    return run_group(world, comm, task);
+}
+
+}  // namespace effio

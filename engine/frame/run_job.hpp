@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a benchmark with its options set to an exit code.
+#pragma once
+
+#include "core/options.hpp"
+#include "frame/benchmark.hpp"
+#include "frame/job/options.hpp"
+
+namespace effio {
+
+/// The benchmark's options and those of any job; it refers to both.
+OptionTable table_of(Benchmark& benchmark, JobOptions& options);
+
+/// Prints the plan; no MPI, no I/O.
+ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options);
+
+/// Starts MPI, runs the benchmark on all ranks (a group of one), ends MPI. Returns the agreed exit
+/// code.
+ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
+                 const Invocation& invocation);
+
+}  // namespace effio

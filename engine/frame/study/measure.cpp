@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frame/study/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "frame/study/done.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::study {
+namespace {
+
+Hints hints_of(const Stage& stage, const Cell& cell) {
+    const bool writes = cell.writes();
+    const std::string access = writes ? "write" : "read";
+    Hints all = stage.hints.for_open({cell.ranks, access, cell.pattern});
+    for (const auto& [key, value] : cell.hints) all.set(key, value);
+    return all;
+}
+
+/// Whose data a rank of the cell moves.
+int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
+    if (cell.shift && !cell.writes()) return (crew.comm.rank() + *cell.shift) % cell.ranks;
+    if (stage.options.reader == Readers::same || cell.writes()) return crew.comm.rank();
+    return crew.order.partner(Partner::shifted, 1, 0);
+}
+
+}  // namespace
+
+Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
+    : stage_(stage),
+      crew_(crew),
+      visit_(visit),
+      storage_(visit.cell.past_cache && stage.past_cache(visit.cell) != nullptr
+                   ? *stage.past_cache(visit.cell)
+                   : stage.ways.of(visit.cell)),
+      owner_(owner_of(stage, crew, visit.cell)),
+      addresses_(visit.cell.addresses(owner_)),
+      payload_(visit.cell, addresses_,
+               {static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
+                                           : visit.cell.arrays ? visit.cell.contents
+                                                               : visit.cell.file_of(owner_)),
+                Payload::seed_of(visit.cell.file, visit.data_run), stage.options.data.shape()},
+               verifies() ? stage.options.kept() : 0, bytes_read()),
+      generation_(visit.generation) {
+    const Cell& cell = visit.cell;
+    const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);
+    path_ = stage.target.path(visit.files, file);
+    if (cell.opens_alone) {
+        own_files_ = crew.comm.split(crew.comm.rank());
+    } else if (cell.files > 1 && !cell.items) {
+        own_files_ = crew.comm.split(file);
+    }
+    place_ = std::make_unique<Place>(
+        Place{session(), cell, own_files_ ? *own_files_ : crew.comm,
+              cell.arrays ? stage.target.path(cell.file) : path_, addresses_, hints_of(stage, cell),
+              owner_, [this](std::int64_t item) {
+                  return stage_.target.path(visit_.files, static_cast<int>(item));
+              }});
+}
+
+Measure::~Measure() = default;
+
+std::unique_ptr<Mover> Measure::make_mover() const {
+    if (auto* arrays = stage_.ways.arrays_of(visit_.cell))
+        return make_array_mover(*arrays, *place_);
+    if (visit_.cell.items) return make_item_mover(storage_, *place_);
+    if (visit_.cell.streams) return make_stream_mover(storage_, *place_);
+    return make_byte_mover(storage_, *place_);
+}
+
+bool Measure::verifies() const {
+    return stage_.options.verify && storage_.capabilities().stores_data;
+}
+
+std::vector<PassResult> Measure::run() {
+    std::vector<Done> done;
+    const bool fine = passes(done);
+    for (auto& one : done) {
+        if (!fine || !verifies()) break;
+        const bool last = &one == &done.back();
+        if (payload_.is_stamped() && one.pass.access == Access::read) {
+            // Opening a file again is collective over its ranks.
+            if (crew_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
+            read_again(one);
+        } else if (one.pass.access == Access::modify && last) {
+            check_again(one);
+        } else if (last && one.pass.access == Access::write && is_never_read()) {
+            read_again(one);
+        }
+    }
+    if (fine && visit_.cell.unlinks) unlink(done.back());
+    std::vector<PassResult> results;
+    for (auto& one : done) results.push_back(sum_up(one));
+    return results;
+}
+
+NextPass Measure::next_after(std::size_t pass) const {
+    return pass < visit_.next.size() ? visit_.next[pass] : NextPass::reads;
+}
+
+/// Files with metadata in a format of ours, which are verified with the data.
+bool Measure::reads_own_metadata() const {
+    return verifies() && (visit_.cell.arrays || !storage_.capabilities().plain);
+}
+
+/// What the last pass wrote is removed, and nothing reads it before.
+bool Measure::is_never_read() const {
+    return next_after(visit_.cell.passes.size() - 1) == NextPass::none && !visit_.cell.arrays &&
+           !visit_.cell.is_peak && !stage_.options.storage.keep;
+}
+
+void Measure::read_again(Done& done) {
+    if (visit_.cell.items) {
+        check_items_again(done);
+    } else if (visit_.cell.streams) {
+        check_streams_again(done);
+    } else {
+        check_again(done);
+    }
+}
+
+bool Measure::passes(std::vector<Done>& done) {
+    const auto& all = visit_.cell.passes;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        done.emplace_back();
+        done.back().pass = all[i];
+        if (!pass(done.back(), i == 0, i + 1 == all.size())) return false;
+        if (done.back().moved.interrupted) return false;
+        if (all[i].writes() && next_after(i) == NextPass::writes && verifies()) {
+            check_before_it_is_overwritten(done.back());
+            if (agreed_.failed() || agreed_.interrupted) return false;
+        }
+    }
+    return true;
+}
+
+std::vector<std::string> Measure::own_files() const {
+    if (!visit_.cell.items) return storage_.files_of(path_);
+    const Items& items = *visit_.cell.items;
+    std::vector<std::string> paths;
+    for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
+        paths.push_back(place_->path_of(items.file(owner_, i)));
+    }
+    return paths;
+}
+
+/// Before the first pass on files that are there.
+void Measure::cool(Cold& cold) const {
+    if (visit_.create) return;
+    const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
+    cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
+}
+
+/// Before a read of existing files: checks that each is long enough, and counts its holes.
+Status Measure::look_at_files(Readable& readable) const {
+    const Cell& cell = visit_.cell;
+    if (cell.arrays) {
+        const std::int64_t least =
+            apart() ? cell.arrays->share_bytes(owner_) : cell.arrays->bytes();
+        return Readable::fits(session(), path_, least);
+    }
+    // Only the format knows what else a file contains.
+    if (!storage_.capabilities().plain || cell.parts_of_file > 1) return {};
+    if (cell.items) {
+        for (const auto& path : own_files()) {
+            if (auto fits = Readable::fits(session(), path, cell.file_bytes); !fits) return fits;
+            readable.reads(path, 0, cell.file_bytes);
+            session().progress.beat();
+        }
+        return {};
+    }
+    const std::int64_t begin = cell.streams             ? cell.streams->begin(owner_)
+                               : addresses_.calls() > 0 ? addresses_.place(0)
+                                                        : 0;
+    const std::int64_t end = cell.streams ? begin + cell.streams->bytes(owner_) : addresses_.end();
+    if (auto fits = Readable::fits(session(), path_, end); !fits) return fits;
+    const std::int64_t bytes = cell.streams ? end - begin : addresses_.bytes();
+    if (readable.reads_within(path_, begin, end, bytes)) return {};
+    if (cell.streams) {
+        readable.reads(path_, begin, end);
+        return {};
+    }
+    for (std::int64_t piece = 0; piece < addresses_.calls(); ++piece) {
+        const std::int64_t place = addresses_.place(piece);
+        readable.reads(path_, place, place + addresses_.piece());
+    }
+    return {};
+}
+
+bool Measure::pass(Done& done, bool first, bool last) {
+    const bool writing = done.pass.writes();
+    switch (done.pass.access) {
+        case Access::write:
+            payload_.prepare_to_write(++generation_);
+            break;
+        case Access::read:
+            payload_.prepare_to_read();
+            break;
+        case Access::modify:
+            payload_.prepare_to_modify(++generation_);
+            break;
+    }
+    done.generation = generation_;
+    const Capabilities can = storage_.capabilities();
+    Cold cold({crew_.comm, crew_.topology, stage_.target.file_system(), can.real_files, can.cached},
+              stage_.options.storage.cache, [this](const Cold::Look& look) {
+                  for (const auto& path : own_files()) {
+                      look(path);
+                      session().progress.beat();
+                  }
+              });
+    if (owner_ != crew_.comm.rank() && !crew_.order.on_my_node(owner_)) {
+        cold.reads_of_another_node();
+    }
+    if (first) {
+        mover_ = make_mover();
+        cool(cold);
+    }
+    VisitSteps all = steps(done, first, last);
+    all.cold = &cold;
+    Outcome of_parts;
+    Readable readable(visit_.foreign);
+    const bool looks = first && !visit_.create && done.pass.access != Access::write &&
+                       can.real_files && !visit_.cell.writes();
+    if (looks) {
+        if (auto there = look_at_files(readable); !there) {
+            of_parts.fail(session().signed_error(std::move(there.error())));
+        }
+    }
+    done.seen = carry_out(
+        {session(), crew_.comm, crew_.topology, crew_.common, stage_.target.file_system()}, all,
+        of_parts);
+    if (looks && visit_.foreign) {
+        const auto holes = readable.hole_fraction(crew_.comm);
+        if (done.seen.cache) done.seen.cache->holes = holes;
+    }
+    if (const auto* totals = mover_->array_totals()) done.totals = *totals;
+    // Parts that were measured for each file are not part of the transfer.
+    done.seen.seconds = divided(std::move(done.seen.seconds), "transfer", done.moved.parts);
+    // What a signal cut short is neither as long as its files should be nor as memory should be.
+    done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
+    const bool whole = done.seen.fine && !done.moved.interrupted;
+
+    Outcome mine;
+    if (whole && writing && last) {
+        if (auto sized = check_size(done); !sized) {
+            mine.fail(session().signed_error(std::move(sized.error())));
+        }
+    }
+    const bool reads = done.pass.access != Access::write;
+    if (whole && reads && verifies()) {
+        if (payload_.is_stamped()) {
+            check_kept(done);
+        } else {
+            check_memory(done);
+        }
+    }
+    save_calls(done);
+    agreed_ = done.seen.agreed;
+    if (!agreed_.failed()) {
+        mine.interrupted = agreed_.interrupted || done.moved.interrupted;
+        agreed_ = agree(session(), crew_.comm, mine);
+    }
+    if (agreed_.failed()) done.outcome.error = agreed_.error;
+    done.valid = !agreed_.failed() && !done.moved.interrupted;
+    return !agreed_.failed();
+}
+
+/// New files may have to be created first.
+std::vector<VisitSteps::Part> Measure::opening() {
+    if (!visit_.create || !visit_.cell.creates_apart) {
+        return {{"open", [this] { return mover_->open(visit_.create); }}};
+    }
+    return {{"create", [this] { return mover_->open(true); }},
+            {"create_close", [this] { return mover_->close(); }},
+            {"open", [this] { return mover_->open(false); }}};
+}
+
+VisitSteps Measure::steps(Done& done, bool first, bool last) {
+    const Cell& cell = visit_.cell;
+    const bool writing = done.pass.writes();
+    VisitSteps steps;
+    steps.moving = {"transfer", [this, &done] { return move_in_turn(done); }};
+    if (cell.waits) steps.waits_for = &place_->comm;
+    if (first && cell.items) {
+        (void)mover_->open(visit_.create);  // of the pass itself
+    } else if (first) {
+        steps.opening = opening();
+        if (visit_.cell.writes() || reads_own_metadata()) {
+            steps.confirm = [this] { return mover_->confirm(); };
+        }
+    }
+    if (writing && cell.sync != Sync::none && !cell.items) {
+        steps.sync.work = [this] { return mover_->sync(); };
+    }
+    steps.sync_counts = cell.sync == Sync::inside;
+    steps.ask = [&] {
+        done.call = mover_->call_name(done.pass.access);
+        done.granted = mover_->granted_hints();
+        done.library = mover_->describe();
+    };
+    if (last && !cell.items) steps.close.work = [this] { return mover_->close(); };
+    steps.bytes = [this, &done, &cell, writing, last](bool fine) -> VisitSteps::Bytes {
+        // What a library put into a file of arrays beside the data was written, too.
+        if (fine && writing && last && cell.arrays) {
+            if (const auto beside = mover_->overhead_bytes()) {
+                done.beside = *beside;
+            } else {
+                done.outcome.fail(session().signed_error(beside.error()));
+            }
+        }
+        const std::int64_t moved = done.moved.bytes / done.pass.ways() + done.beside;
+        return writing ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
+    };
+    return steps;
+}
+
+Status Measure::move_in_turn(Done& done) {
+    const auto move = [&] {
+        return mover_->move(
+            done.pass.access, payload_,
+            {stage_.options.storage.times_calls(), stage_.options.save_calls.has_value()},
+            done.moved);
+    };
+    const int together = visit_.cell.at_a_time;
+    if (together == 0) return move();
+    const Clock& clock = session().clock;
+    const double begin = clock.now();
+    double own = 0;
+    Status status;
+    for (int turn = 0; turn * together < crew_.comm.size(); ++turn) {
+        if (turn == crew_.comm.rank() / together) {
+            const double start = clock.now();
+            status = move();
+            own = clock.now() - start;
+        }
+        crew_.comm.barrier();
+    }
+    done.moved.parts.emplace_back("turn", remainder_of(clock.now() - begin, own));
+    return status;
+}
+
+/// After everything else that is done with the files, the checks of their data included.
+void Measure::unlink(Done& last) {
+    crew_.comm.barrier();
+    Outcome mine;
+    mine.interrupted = agreed_.interrupted;
+    const double begin = session().clock.now();
+    for (int file = crew_.comm.rank(); file < visit_.cell.files; file += crew_.comm.size()) {
+        for (const auto& path : storage_.files_of(stage_.target.path(visit_.files, file))) {
+            const double start = session().clock.now();
+            if (auto removed = storage_.remove(path); !removed) {
+                mine.fail(session().signed_error(std::move(removed.error())));
+            }
+            last.removed.push_back({path, session().clock.now() - start, crew_.comm.rank()});
+            session().progress.beat();
+        }
+    }
+    last.seen.seconds.emplace_back("unlink", session().clock.now() - begin);
+    agreed_ = agree(session(), crew_.comm, mine);
+    if (!agreed_.failed()) return;
+    last.outcome.error = agreed_.error;
+    last.valid = false;
+}
+
+/// Of the files that this rank tells of.
+Status Measure::check_size(Done& done) const {
+    if (!storage_.capabilities().real_files) return {};
+    done.on_disk.emplace();
+    const Cell& cell = visit_.cell;
+    if (!cell.items && !apart() && !place_->comm.is_root()) return {};
+    const int rank = crew_.comm.rank();
+    const std::int64_t least = apart() ? cell.arrays->share_bytes(rank) : cell.least_bytes(rank);
+    auto found = sized(session(), own_files(), least, cell.parts_of_file > 1);
+    if (!found) return std::move(found.error());
+    done.on_disk = *found;
+    return {};
+}
+
+void Measure::save_calls(Done& done) const {
+    const auto& prefix = stage_.options.save_calls;
+    if (!prefix) return;
+    std::string name = fmt::format("{}-{}", *prefix, visit_.cell.pattern);
+    for (const auto& axis : visit_.cell.axes) name += "-" + axis.text;
+    const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", name, done.pass.name,
+                                         visit_.repetition, crew_.comm.rank());
+    for (CallTime& call : done.moved.kept) call.begin -= done.seen.start;
+    const std::vector<const std::vector<CallTime>*> threads{&done.moved.kept};
+    const std::int64_t each = done.moved.calls > 0 ? done.moved.bytes / done.moved.calls : 0;
+    if (auto wrote = write_call_log(path, threads, static_cast<double>(each)); !wrote) {
+        done.outcome.fail(session().signed_error(std::move(wrote.error())));
+    }
+}
+
+}  // namespace effio::study

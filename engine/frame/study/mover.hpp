@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries out the parts of a visit for one rank: virtual by part, never by call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/series.hpp"
+#include "frame/call_log.hpp"
+#include "frame/observers.hpp"
+#include "frame/paced_calls.hpp"
+#include "frame/study/payload.hpp"
+#include "parallel/pace.hpp"
+#include "storage/array_file.hpp"
+#include "storage/byte_file.hpp"
+
+namespace effio::study {
+
+/// Where a rank stands in a cell.
+struct Place {
+    Session& session;
+    const Cell& cell;
+    const Comm& comm;  ///< of the ranks that use the same file
+    std::string path;
+    const Addresses& addresses;  ///< of the rank whose data this one moves
+    Hints hints;
+    int owner = 0;  ///< that rank
+    /// Of an item.
+    std::function<std::string(std::int64_t file)> path_of = {};
+};
+
+/// What a rank did in a pass.
+struct Moved {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    bool interrupted = false;  ///< a signal stopped the calls
+    std::int64_t files = 0;    ///< visited, of items
+    /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
+    std::vector<std::pair<std::string, double>> parts;
+    Histogram times;
+    /// Calls (of items: visits) that did not fail, by time since the begin of the pass; empty where
+    /// a library makes them.
+    TimeSeries over_time = TimeSeries::finely();
+    std::vector<CallTime> kept;  ///< every call, if asked for
+};
+
+struct Watching {
+    bool time_calls = false;
+    bool keep_calls = false;
+    /// Of streams and of pieces at offsets: sees what each call read, and where it stands; for
+    /// calls that are not timed.
+    std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
+};
+
+class Mover : public Interface {
+  public:
+    /// Collective over the file's ranks, and so are sync and close. Sets the view.
+    virtual Status open(bool create) = 0;
+    /// Collective, after an open and before a transfer: see ByteFile::confirm.
+    virtual Status confirm() { return {}; }
+    /// One pass; the payload is prepared.
+    virtual Status move(Access access, Payload& payload, const Watching& watching,
+                        Moved& moved) = 0;
+    virtual Status sync() = 0;
+    virtual Status close() = 0;
+    /// As far as the library tells; while the file is open.
+    virtual GrantedHints granted_hints() = 0;
+    virtual Json describe() = 0;
+    /// Of files of arrays: their calls by now, and after the close what they hold beside the data.
+    virtual const ArrayTotals* array_totals() const { return nullptr; }
+    virtual Result<std::int64_t> overhead_bytes() { return 0; }
+    /// The call that moves the data.
+    virtual std::string call_name(Access access) const = 0;
+};
+
+/// What has to be there for a byte file to carry out the cell.
+Status check_mover(const Storage& storage, const Cell& cell);
+
+/// At most so many calls as the limits say, which are those of the pace; the last failure is what
+/// is told.
+template <class Pace, class Call>
+Status paced_calls(Pace& pace, const Deadline::Limits& limits, Moved& moved, Call&& call) {
+    Status failure;
+    std::int64_t failed = 0;
+    std::int64_t noted_calls = 0;
+    double noted = limits.start;
+    const auto note = [&] {
+        const std::int64_t done = pace.done() - failed;
+        const double now = pace.now();
+        moved.over_time.add(noted - limits.start, now - limits.start,
+                            static_cast<double>(done - noted_calls));
+        noted = now;
+        noted_calls = done;
+    };
+    const auto counted = [&](std::int64_t number) __attribute__((always_inline)) {
+        Status status = call(number);
+        if (status) [[likely]]
+            return true;
+        failure = std::move(status);
+        ++failed;
+        return false;
+    };
+    if (limits.max_count > 0) {
+        effio::paced_calls(pace, counted, note);
+        note();
+    }
+    moved.calls = pace.done() - failed;
+    moved.interrupted = pace.reason() == StopReason::interrupted;
+    return failure;
+}
+
+/// The call, and when it was made if every call is to be kept.
+template <class Call>
+Status logged(const Clock& clock, const Watching& watching, Moved& moved, Call&& call) {
+    if (!watching.keep_calls) return call();
+    const double begin = clock.now();
+    Status status = call();
+    moved.kept.push_back({begin, clock.now() - begin});
+    return status;
+}
+
+/// `place` must outlive the mover. Collective over its ranks.
+std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
+/// For cells of items.
+std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
+/// For cells of streams.
+std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
+/// For cells of arrays, whose variables are put and got one after the other, and for those whose
+/// addresses are boxes: the array is a variable, a rank's box a slab of it.
+std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place);
+
+}  // namespace effio::study
