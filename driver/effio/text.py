@@ -86,6 +86,16 @@ def exact_size(count: int) -> str:
     return f"{count} B"
 
 
+def coordinate(value: object, unit: str) -> str:
+    """A value of an axis with this unit: sizes without rounding, times scaled, others as text."""
+    if not isinstance(value, bool):
+        if unit == "B" and isinstance(value, int):
+            return exact_size(value)
+        if unit == "s" and isinstance(value, int | float):
+            return f"{few_digits(value, 6)} s" if 1 <= value < 120 else duration(value)
+    return plain(value, 60)
+
+
 def rate(bytes_per_second: float) -> str:
     value, unit = _scaled(bytes_per_second, tuple(f"{u}B/s" for u in _DECIMAL), 1000)
     return f"{significant(value)} {unit}"
@@ -187,6 +197,15 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {plural or noun + ('es' if noun.endswith('s') else 's')}"
+
+
+def heading(name: str) -> str:
+    """Of an identifier, for people: "Write bandwidth" of "write_bandwidth"; a benchmark's own name
+    stays."""
+    if name.startswith("b_eff"):
+        return name
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -100,8 +100,9 @@ def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
     report = campaign_report("nightly", runs, tmp_path / "campaigns" / "nightly" / "report.html")
     (figure,) = report.figures()
     assert isinstance(figure, Figure)
-    assert list(figure.x.ticks) == [(65536, "64KiB"), (1048576, "1MiB"), (8388608, "8MiB")]
+    assert list(figure.x.ticks) == [(65536, "64 KiB"), (1048576, "1 MiB"), (8388608, "8 MiB")]
     assert figure.x.log
+    assert figure.y.title == "Highest rate"
     panels = figure.variants[""]
     assert [p.title for p in panels] == ["ranks 2", "ranks 4"]
     (curve,) = panels[1].series

@@ -97,7 +97,7 @@ def test_curves_and_the_overhead_over_one_of_them(store: Path) -> None:
         f"{layout}, collective {str(collective).lower()}": [rate * MB for rate in some.values()]
         for (layout, collective), some in RATES.items()
     }
-    assert list(rates.x.ticks) == [(65536, "64KiB"), (1048576, "1MiB")]
+    assert list(rates.x.ticks) == [(65536, "64 KiB"), (1048576, "1 MiB")]
     # A collective curve has the color of the independent one of its layout, and is dashed.
     looks = {name: look for (name, _), look in looks_of(rates).items()}
     for layout in ("compact", "strided"):

@@ -160,5 +160,5 @@ def test_benchmarks_with_a_peak_draw_it_as_a_line(tmp_path: Path) -> None:
     assert streams.y.shown == "%"
     blocks = _study(tmp_path / "b.jsonl", "io-bench", "block_bytes", {65536: 0.4, 1 << 20: 0.6})
     assert [s.name for s in blocks.variants[""][0].series] == ["own file, write", "peak"]
-    assert [text for _, text in blocks.x.ticks] == ["64KiB", "1MiB"]
+    assert [text for _, text in blocks.x.ticks] == ["64 KiB", "1 MiB"]
     assert len(set(looks_of(blocks).values())) == 2

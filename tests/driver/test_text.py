@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from effio import text
-from effio.store.option_values import option_text, settings_text
+from effio.report.model import AxisValue, Column
+from effio.store.option_values import coordinate_text, option_text, settings_text
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,43 @@ def test_sizes_are_binary(value: float, shown: str) -> None:
 )
 def test_sizes_that_two_units_say_are_exact(value: int, shown: str) -> None:
     assert text.exact_size(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "shown"),
+    [
+        ("transfer", "64KiB", "64 KiB"),
+        ("transfer", "1024KiB", "1 MiB"),
+        ("transfer_size", "1MiB+8B", "1 MiB+8 B"),  # a value of a campaign, not an option
+        ("block", 65536, "64 KiB"),
+        ("block", "65536", "64 KiB"),
+        ("block", "2MB", "2 MB"),
+        ("where.chunk_bytes", "1032", "1 KiB+8 B"),
+        ("where.time", "12", "12"),  # units of places are at the end of their names
+        ("where.think_seconds", "0.000123", "123 µs"),
+        ("think-time", "0.000123", "123 µs"),
+        ("time", 60, "60 s"),
+        ("time", "30min", "30 min"),
+        ("link-rate", "1GB/s", "1 GB/s"),
+        ("order-seed", "3", "3"),
+        ("layout", "compact", "compact"),
+        ("collective", True, "True"),
+    ],
+)
+def test_values_of_axes_have_a_blank_before_their_unit(
+    axis: str, value: object, shown: str
+) -> None:
+    assert coordinate_text(axis, value) == shown
+    cell = AxisValue(axis, value)
+    assert (cell, Column(axis).show(cell)) == (str(value), shown)  # files have it as it was given
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [(1032, "B", "1 KiB+8 B"), (1.23e-4, "s", "123 µs"), (2, "s", "2 s"), ("own", "B", "own")],
+)
+def test_values_of_a_study_are_scaled(value: object, unit: str, shown: str) -> None:
+    assert text.coordinate(value, unit) == shown
 
 
 @pytest.mark.parametrize(
@@ -204,3 +242,8 @@ def test_a_setting_breaks_before_its_value() -> None:
     told = text.breakable("ind_wr_buffer_size=65536 & <b>")
     assert str(told) == "ind_wr_buffer_size=<wbr>65536 &amp; &lt;b&gt;"
     assert str(text.breakable("20260101T000000Z-b-eff-io")) == "20260101T000000Z-b-eff-io"
+
+
+def test_names_of_figures_are_words_on_an_axis() -> None:
+    assert text.heading("write_bandwidth") == "Write bandwidth"
+    assert text.heading("b_eff_io") == "b_eff_io"

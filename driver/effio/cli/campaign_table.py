@@ -12,7 +12,7 @@ from effio.campaign.expression import Value, spelled
 from effio.campaign.points import Unit
 from effio.campaign.run import UnitDone
 from effio.errors import ExitCode
-from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.model import AxisValue, Cell, Column, Quantity, Table
 from effio.report.points import Point, number_of
 from effio.report.registry import teller_of
 
@@ -71,7 +71,10 @@ def table_of(rows: Sequence[Row]) -> Table:
 
         return [
             row.step,
-            *(spelled(row.axes[name]) if name in row.axes else "" for name in axes),
+            *(
+                AxisValue(name, spelled(row.axes[name])) if name in row.axes else ""
+                for name in axes
+            ),
             f"{row.done} of {row.asked}",
             row.state,
             point.figure if point is not None else "",

@@ -28,6 +28,7 @@ from effio.report.axes import before_scale
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
+    AxisValue,
     Block,
     Cell,
     Column,
@@ -48,6 +49,7 @@ from effio.report.site_shares import campaign_section, peak_of_run, share_row
 from effio.store import safe_files
 from effio.store.evidence import mark_of, short_of
 from effio.store.folder import REPORT, RunFolder
+from effio.store.option_values import coordinate_text
 from effio.store.reader import ResultError
 from effio.store.records import Figure as FigureRecord
 
@@ -212,7 +214,7 @@ def _end(point: Measured, of: Callable[[Iterable[float]], float]) -> float | Non
 
 
 def _words(point: Measured, names: Sequence[str]) -> str:
-    return ", ".join(f"{name} {point.axes.get(name, '–')}" for name in names)
+    return ", ".join(f"{name} {coordinate_text(name, point.axes.get(name, '–'))}" for name in names)
 
 
 def value_figure(number: int, points: Sequence[Measured], of: str = "") -> Figure | None:
@@ -245,7 +247,7 @@ def value_figure(number: int, points: Sequence[Measured], of: str = "") -> Figur
         by_curve = grouped(of_panel, lambda p: _words(p, rest))
         panels.append(
             Panel(
-                f"{second} {value}" if second else "",
+                f"{second} {coordinate_text(second, value)}" if second else "",
                 [
                     _series(curve or title, by_curve[curve], x_name, style)
                     for style, curve in enumerate(curves)
@@ -257,14 +259,15 @@ def value_figure(number: int, points: Sequence[Measured], of: str = "") -> Figur
         caption += f" Shown are {_MOST_PANELS} of {len(panels)} panels; the table has all points."
     values = [x for p in counted if (x := number_of(p.axes.get(x_name, ""))) is not None]
     wide = bool(values) and min(values) > 0 and max(values) >= 8 * min(values)
-    ticks = sorted({v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name]))}.items())
+    at = {v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name])) is not None}
+    ticks = sorted((v, coordinate_text(x_name, text)) for v, text in at.items())
     return Figure(
         f"value-{number}",
-        f"{of}: {title}" if of else _heading(title),
+        f"{of}: {title}" if of else fmt.heading(title),
         caption,
         "curves" if first else "bars",
         Axis(x_name.replace("-", " ").replace("_", " "), log=wide, ticks=ticks if first else ()),
-        Axis(title, unit, log=False),
+        Axis(fmt.heading(title), unit, log=False),
         {"": panels[:_MOST_PANELS]},
         columns=1 if len(panels) == 1 else 3,
         panel_height=340 if len(panels) == 1 else 260,
@@ -279,7 +282,7 @@ def points_table(points: Sequence[Measured]) -> Table:
         interval, told = p.interval, p.statement
         rows.append(
             [
-                *(p.axes.get(name, "") for name in names),
+                *(AxisValue(name, p.axes.get(name, "")) for name in names),
                 p.figure,
                 *(
                     None if value is None else Quantity(value, p.unit)
@@ -325,7 +328,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
             [
                 _link(run, target) if target is not None else run.name,
                 part.step if part is not None else "",
-                ", ".join(f"{name} {value}" for name, value in run.labels.items()),
+                ", ".join(f"{n} {coordinate_text(n, value)}" for n, value in run.labels.items()),
                 headline.name,
                 None if headline.value is None else Quantity(headline.value, headline.unit),
                 verdict,
@@ -375,16 +378,10 @@ def _shares(runs: Sequence[Judged]) -> Section | None:
     for point in points:
         mine = [p for run, p in peaks if dict(axes_of(run)) == dict(point.axes)]
         if point.mean is not None and point.unit == "B/s" and mine:
-            words = [*(point.axes.get(name, "") for name in names), point.figure]
+            words = [*(AxisValue(n, point.axes.get(n, "")) for n in names), point.figure]
             least = min(mine, key=lambda peak: peak.rate)
             rows.append(share_row(words, point.mean, point.unit, least))
     return campaign_section(rows, [*names, "value"])
-
-
-def _heading(name: str) -> str:
-    """Of a figure: "write_bandwidth" is "Write bandwidth"."""
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:

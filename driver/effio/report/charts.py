@@ -16,10 +16,22 @@ from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
 from effio.report.campaign import axes_of, interval_of, interval_over, number_of, place_of
 from effio.report.common.names import grouped, unique
-from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.report.model import (
+    Axis,
+    AxisValue,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Panel,
+    Section,
+    Series,
+    Table,
+)
 from effio.store.evidence import evidence_of, short_of
 from effio.store.folder import Store
-from effio.text import count_of
+from effio.store.option_values import coordinate_text
+from effio.text import count_of, heading
 
 _MOST_PANELS = 12
 # Curves whose values differ by more than this factor are drawn on a logarithmic axis.
@@ -28,6 +40,8 @@ _SAYS_NOTHING_ALONE = ("on", "off", "true", "false", "none")
 # Of Evidence.short().
 _CACHED = ("from memory", "in memory")
 NOTHING = "–"  # replaces a coordinate that a value does not have
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?: ?(?:[KMGTPE]iB|[kMGTPE]?B)\b)?")
 
 
 @dataclass(frozen=True)
@@ -114,6 +128,11 @@ def _is(wanted: Mapping[str, Value], at: Mapping[str, str]) -> bool:
     return all(at.get(name, NOTHING) == spelled(value) for name, value in wanted.items())
 
 
+def _title(name: str) -> str:
+    """Of a coordinate, in words."""
+    return name.removeprefix("where.").replace("_", " ").replace("-", " ")
+
+
 def _named(at: Mapping[str, str], names: Sequence[str]) -> str:
     """The values, each with the name of its coordinate where it would say nothing alone."""
     words = []
@@ -122,7 +141,8 @@ def _named(at: Mapping[str, str], names: Sequence[str]) -> str:
         if value == NOTHING:
             continue
         alone = number_of(value) is None and value not in _SAYS_NOTHING_ALONE
-        words.append(value if alone else f"{name.removeprefix('where.').replace('_', ' ')} {value}")
+        shown = coordinate_text(name, value)
+        words.append(shown if alone else f"{_title(name)} {shown}")
     return ", ".join(words)
 
 
@@ -140,11 +160,11 @@ def _spots(chart: Chart, values: Sequence[Measured]) -> Spots:
 
 def _x_axis(chart: Chart, places: Sequence[str]) -> tuple[Axis, bool]:
     """And whether all places are numbers."""
-    title = chart.over.removeprefix("where.").replace("_", " ").replace("-", " ")
+    title = _title(chart.over)
     at = {number_of(text): text for text in places}
     if None in at or not at:
         return Axis(title), False
-    ticks = sorted((number, text) for number, text in at.items() if number is not None)
+    ticks = sorted((n, coordinate_text(chart.over, t)) for n, t in at.items() if n is not None)
     wide = ticks[0][0] > 0 and ticks[-1][0] >= 8 * ticks[0][0]
     return Axis(title, log=wide, ticks=ticks), True
 
@@ -212,7 +232,7 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
             " ".join(filter(None, (chart.caption, caption))),
             "curves" if counted else "bars",
             axis,
-            Axis(chart.figure or "rate", units[0], log=wide, switch=wide),
+            Axis(heading(chart.figure or "rate"), units[0], log=wide, switch=wide),
             {"": panels[:_MOST_PANELS]},
             columns=1 if len(panels) == 1 else 2,
             panel_height=340,
@@ -224,8 +244,8 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
 
 
 def _in_order(titles: Iterable[str]) -> list[str]:
-    """By the numbers in them; as they come where there is none."""
-    return sorted(titles, key=lambda t: [float(n) for n in re.findall(r"\d+(?:\.\d+)?", t)])
+    """By the numbers and sizes in them; as they come where there is none."""
+    return sorted(titles, key=lambda t: [number_of(word) or 0.0 for word in _NUMBER.findall(t)])
 
 
 def _panels(
@@ -293,7 +313,17 @@ def _overhead(
     rows: list[list[Cell]] = []
     for (panel, curve, x), one in sorted(lost.items(), key=lambda i: [place_of(k) for k in i[0]]):
         spot = spots[panel, curve, x]
-        rows.append([panel, curve, x, spot.mean, spot.seconds, one.seconds, one.share])
+        rows.append(
+            [
+                panel,
+                curve,
+                AxisValue(chart.over, x),
+                spot.mean,
+                spot.seconds,
+                one.seconds,
+                one.share,
+            ]
+        )
     unit = values[0].unit
 
     def draw(curve: str, of: Mapping[str, _Spot]) -> Series | None:

@@ -28,6 +28,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.site_shares import comparison_table
+from effio.store.option_values import place_unit
 
 _MOST_NAMED = 24
 # Of a Kiviat diagram that can be read.
@@ -40,9 +41,7 @@ _WIDEST = 100
 def axis_text(name: str, value: Scalar | None) -> str:
     if value is None:
         return "–"
-    if name.endswith("_bytes") and isinstance(value, int) and not isinstance(value, bool):
-        return fmt.exact_size(value)
-    return fmt.plain(value, 60)
+    return fmt.coordinate(value, place_unit(name))
 
 
 def varying(keys: Sequence[Key]) -> list[str]:

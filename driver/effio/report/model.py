@@ -15,6 +15,7 @@ from typing import Literal
 
 from effio import text as fmt
 from effio.store.evidence import Evidence
+from effio.store.option_values import coordinate_text
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,18 @@ class Link(str):
         link = super().__new__(cls, text)
         link.href = href
         return link
+
+
+class AxisValue(str):
+    """The value of an axis as it was given, "65536" or "64KiB"; `shown` is how people read it."""
+
+    __slots__ = ("shown",)
+    shown: str
+
+    def __new__(cls, name: str, value: object) -> AxisValue:
+        made = super().__new__(cls, str(value))
+        made.shown = coordinate_text(name, value)
+        return made
 
 
 class RunNames(str):
@@ -106,6 +119,8 @@ class Column:
             return "–"
         if isinstance(cell, bool):
             return "yes" if cell else "no"
+        if isinstance(cell, AxisValue):
+            return cell.shown
         if isinstance(cell, str):
             return cell
         if isinstance(cell, Quantity):

@@ -80,9 +80,7 @@ def _value(m: Measurement, axis: Coordinate) -> str:
     value = m.where.get(axis.name)
     if value is None:
         return "-"
-    if axis.unit == "B" and isinstance(value, int) and not isinstance(value, bool):
-        return fmt.exact_size(value)
-    return fmt.plain(value, 40)
+    return fmt.coordinate(value, axis.unit)
 
 
 def _name(cell: tuple[str, ...], axes: Sequence[Coordinate]) -> str:

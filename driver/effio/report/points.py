@@ -15,7 +15,7 @@ from effio.errors import EffioError
 from effio.judge.repetitions import statement
 from effio.judge.samples import Judged
 from effio.report.common import interval_of, lies_at
-from effio.report.model import NO_MEAN, Cell, Column, Headline, Quantity, Table
+from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Headline, Quantity, Table
 from effio.report.registry import teller_of
 from effio.store.evidence import evidence_of, is_reading, short_of
 from effio.store.records import Figure as FigureRecord
@@ -282,7 +282,7 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         median = stated.of_median if stated is not None else None
         rows.append(
             [
-                *(point.axes[name] for name in names),
+                *(AxisValue(name, point.axes[name]) for name in names),
                 point.runs,
                 len(point.values),
                 point.figure,
@@ -344,7 +344,8 @@ def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
     rows: dict[object, list[Cell]] = {}
     for point in points:
         key = (*(point.axes[name] for name in names), point.figure, point.unit)
-        start: list[Cell] = [*(point.axes[name] for name in names), point.figure]
+        words = [AxisValue(name, point.axes[name]) for name in names]
+        start: list[Cell] = [*words, point.figure]
         row = rows.setdefault(key, [*start, *(None for _ in heads for _ in range(2)), point.unit])
         place = len(start) + 2 * heads.index(point.axes[axis])
         row[place + 1] = point.basis

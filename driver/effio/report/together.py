@@ -95,7 +95,7 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
         " compare only runs that are valid, or that were made in the same way.",
         "bars",
         Axis("run"),
-        Axis(first.name, first.unit),
+        Axis(fmt.heading(first.name), first.unit),
         {"": [Panel("", [series])]},
         columns=1,
     )

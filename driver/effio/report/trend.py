@@ -292,7 +292,7 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
         "curves",
         Axis("night", ticks=[(place, day) for day, place in at.items()],
              low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
-        Axis(course.figure, course.unit),
+        Axis(fmt.heading(course.figure), course.unit),
         {"": [Panel("", series)]},
         columns=1,
         table=nights_table([course]),

@@ -4,6 +4,7 @@ names with the engine's own tables."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from effio import text as fmt
@@ -72,6 +73,39 @@ def option_text(name: str, value: object, units: Mapping[str, str] = UNITS) -> s
     if shown is None or isinstance(value, bool) or not isinstance(value, int | float):
         return value_text(value)
     return shown(value)
+
+
+_PLAIN = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+# A number with its unit, as options and campaign files have it: "64KiB", "1.5 MB", "250ms".
+_WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([kKMGTP]i?B|B|[kMGTP]i?B/s|B/s|[mµun]?s|min|h)")
+
+
+def place_unit(name: str) -> str:
+    """Of a member of `where`, by the end of its name; empty without one."""
+    return "B" if name.endswith("_bytes") else "s" if name.endswith("_seconds") else ""
+
+
+def unit_of(name: str) -> str:
+    """Of an axis: an option, a value of a campaign, or "where.NAME"."""
+    known = "" if name.startswith("where.") else UNITS.get(name.replace("_", "-"), "")
+    return known or place_unit(name)
+
+
+def coordinate_text(name: str, value: object) -> str:
+    """The value of an axis or of a place for people: "64 KiB" of "64KiB" and of 65536 bytes, "123
+    µs" of 0.000123 seconds; as it is without a unit."""
+    text, unit = str(value), unit_of(name)
+    if _PLAIN.fullmatch(text):
+        number = float(text)
+        whole = number.is_integer()
+        return fmt.coordinate(int(number) if whole else number, unit) if unit else text
+    written = [_WRITTEN.fullmatch(part) for part in text.split("+")]
+    if not all(written):
+        return text
+    sizes = [fmt.parse_size(part) for part in text.split("+")]
+    if "iB" in text and None not in sizes:
+        return fmt.exact_size(sum(size or 0 for size in sizes))
+    return "+".join(" ".join(one.groups()) for one in written if one)
 
 
 def settings_text(settings: Mapping[str, object]) -> str:

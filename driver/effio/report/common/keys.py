@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from effio.report.common.names import unique
 from effio.report.model import Cell, Column
+from effio.store.option_values import place_unit
 from effio.store.records import Measurement
 
 
@@ -24,9 +25,8 @@ def _coordinate(name: str) -> Key:
         value = m.where.get(name)
         return value if isinstance(value, (str, int, float)) else None
 
-    size = name.endswith("_bytes")
-    title = name.removesuffix("_bytes").replace("_", " ")
-    return Key(Column(title, "B" if size else ""), of)
+    title = name.removesuffix("_bytes").removesuffix("_seconds").replace("_", " ")
+    return Key(Column(title, place_unit(name)), of)
 
 
 def keys_of(measurements: Sequence[Measurement]) -> list[Key]:

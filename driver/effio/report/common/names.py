@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from effio import text as fmt
+from effio.store.option_values import place_unit
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
@@ -88,13 +89,12 @@ def place_text(where: Mapping[str, Any], keys: Sequence[str]) -> str:
     words = []
     for key in keys:
         value = where.get(key)
-        if key.endswith("_bytes") and isinstance(value, int) and not isinstance(value, bool):
-            words.append(f"{key[: -len('_bytes')].replace('_', ' ')} {fmt.exact_size(value)}")
-        elif isinstance(value, bool):
-            words.append(key.replace("_", " ") if value else "")
+        name = key.removesuffix("_bytes").removesuffix("_seconds").replace("_", " ")
+        if isinstance(value, bool):
+            words.append(name if value else "")
         elif value is not None:
-            text = fmt.plain(value, 60)
-            words.append(text if key in _BARE else f"{key.replace('_', ' ')} {text}")
+            text = fmt.coordinate(value, place_unit(key))
+            words.append(text if key in _BARE else f"{name} {text}")
     return ", ".join(word for word in words if word)
 
 

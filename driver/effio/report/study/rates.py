@@ -33,9 +33,7 @@ class Coordinate:
 
     def text(self, f: FigureRecord) -> str:
         value = f.where.get(self.name)
-        if self.unit == "B" and isinstance(value, int) and not isinstance(value, bool):
-            return fmt.exact_size(value)
-        return fmt.plain(value if value is not None else "", 40)
+        return fmt.coordinate(value, self.unit) if value is not None else ""
 
 
 def coordinates(result: Result) -> list[Coordinate]:
