@@ -118,6 +118,32 @@ def test_the_longest_message_follows_from_the_memory(any_engine: Engine, tmp_pat
         assert plan["memory_per_rank_bytes"] == 12 * plan["lmax_bytes"]
 
 
+def test_a_plan_counts_the_memory_of_verification(any_engine: Engine, tmp_path: Path) -> None:
+    """64 MiB, or six of the longest messages and of 16 bytes; once more for messages of pairs."""
+
+    def planned(memory: str, *words: str) -> tuple[int, str]:
+        command = ["b-eff", "--plan-ranks=4", "--verify=all", *words]
+        command.append(f"--memory-per-rank={memory}")
+        plan = json.loads(any_engine.alone([*command, "--plan-json"], tmp_path).stdout)
+        return plan["memory_per_rank_bytes"], any_engine.alone(
+            [*command, "--plan"], tmp_path
+        ).stdout
+
+    size, text = planned("128MiB")  # a longest message of 1 MiB
+    assert size == (12 + 64) * MIB
+    assert "memory per rank: 12 MiB of message buffers, 64 MiB to keep messages until" in text
+    size, _ = planned("2GiB")
+    assert size == 12 * 16 * MIB + 6 * (16 * MIB + 16)
+    size, text = planned("128MiB", "--pairs=all", "--pairs-size=3MiB")
+    assert size == (12 + 64 + 2 * 3 + 64) * MIB
+    assert "70 MiB for the pairs of ranks" in text
+    # rings: two buffers of two messages of 2 MB.
+    for words, more in (([], 0), (["--verify=all"], 64 * MIB)):
+        command = ["rings", "--plan-ranks=4", "--plan-json", *words]
+        plan = json.loads(any_engine.alone(command, tmp_path).stdout)
+        assert plan["memory_per_rank_bytes"] == 4 * 2_000_000 + more
+
+
 # Runs another program and says what memory it had at most. A launcher may reach its ranks through a
 # descriptor that they inherit.
 PEAK = """

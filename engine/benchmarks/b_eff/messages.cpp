@@ -26,10 +26,18 @@ std::size_t rounded(std::size_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
+std::size_t buffer_bytes(std::int64_t lmax) {
+    return most_steps * (static_cast<std::size_t>(lmax) + spare_bytes);
+}
+
 }  // namespace
 
+std::size_t Messages::verification_bytes(std::int64_t lmax, VerifiedBytes verify) {
+    return verify == VerifiedBytes::all ? KeptMessages::bytes_for(buffer_bytes(lmax)) : 0;
+}
+
 Messages::Messages(std::int64_t lmax, VerifiedBytes verify)
-    : send_(most_steps * (static_cast<std::size_t>(lmax) + spare_bytes)), receive_(send_.size()) {
+    : send_(buffer_bytes(lmax)), receive_(send_.size()) {
     if (verify == VerifiedBytes::all) kept_.emplace(receive_.size());
     steps_.reserve(most_steps);
 }

@@ -31,6 +31,8 @@ struct WrongMessage {
 class Messages {
   public:
     explicit Messages(std::int64_t lmax, VerifiedBytes verify = VerifiedBytes::ends);
+    /// Memory in which messages stay until they are verified whole.
+    static std::size_t verification_bytes(std::int64_t lmax, VerifiedBytes verify);
 
     /// The messages of one loop at the next places, first and last byte set; the same bytes of the
     /// places to receive into are cleared. Valid until the next call.

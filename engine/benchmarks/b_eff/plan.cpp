@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/b_eff/definition.hpp"
+#include "benchmarks/b_eff/messages.hpp"
 #include "core/table.hpp"
 #include "parallel/system.hpp"
 
@@ -25,6 +26,41 @@ double expected_seconds(const Parameters& p, const std::vector<Pattern>& pattern
                 (rate * std::max(pattern.participants(), 1));
     }
     return std::max(p.loop_seconds(), 2 * loop);
+}
+
+/// Bytes of a rank that hold messages.
+struct Memory {
+    std::int64_t buffers = 0;
+    std::int64_t verification = 0;
+    std::int64_t pairs = 0;  ///< on top: the pairs of ranks come last
+
+    std::int64_t all() const { return buffers + verification + pairs; }
+
+    std::string text() const {
+        const auto size = [](std::int64_t bytes) {
+            return format_size(static_cast<double>(bytes));
+        };
+        std::string text = size(buffers) + " of message buffers";
+        if (verification > 0) {
+            text +=
+                fmt::format(", {} to keep messages until they are verified", size(verification));
+        }
+        if (pairs > 0) text += fmt::format(", {} for the pairs of ranks", size(pairs));
+        return text;
+    }
+};
+
+Memory memory_of(const Parameters& p, std::int64_t lmax) {
+    Memory memory;
+    memory.buffers = buffers * messages_in_buffer * lmax;
+    memory.verification =
+        static_cast<std::int64_t>(Messages::verification_bytes(lmax, p.network.verify));
+    if (p.pairs != Pairs::none) {
+        const auto bytes = static_cast<std::size_t>(p.pairs_bytes.count);
+        const std::size_t kept = p.network.verifies_all() ? KeptMessages::bytes_for(bytes) : 0;
+        memory.pairs = static_cast<std::int64_t>(buffers * bytes + kept);
+    }
+    return memory;
 }
 
 }  // namespace
@@ -81,21 +117,20 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
             return load;
         });
     estimate.assume_network(input.rate);
-    const std::int64_t memory = buffers * messages_in_buffer * lengths[length_count - 1];
+    const Memory memory = memory_of(parameters, lengths[length_count - 1]);
 
     Plan plan;
     plan.text = fmt::format(
         "Plan of b_eff with {}, {} memory per rank, at an assumed {} for each rank\n"
         "messages of 1 B to {} ({} lengths), {}, {}, {}: {}\n"
-        "memory per rank: {} of message buffers, and about {} for the order and the counts of a "
-        "pattern\n"
+        "memory per rank: {}, and about {} for the order and the counts of a pattern\n"
         "{}{}{}\n{}",
         count_of(input.ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
         format_rate(input.rate), format_exact(Bytes{lengths[length_count - 1]}), length_count,
         count_of(std::ssize(patterns), "pattern"),
         count_of(std::ssize(parameters.methods), "method"),
         count_of(parameters.repetitions(), "repetition"), count_of(experiments, "experiment"),
-        format_size(static_cast<double>(memory)), format_size(64.0 * input.ranks),
+        memory.text(), format_size(64.0 * input.ranks),
         parameters.rounds > 1 ? estimate.repetitions() + "\n" : std::string(), estimate.text(),
         parameters.shorten_after.count > 0 ? "less if the longest sizes are shortened\n" : "",
         table.text(2));
@@ -108,7 +143,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"methods", parameters.methods},
                      {"experiments", experiments},
                      {"communicators", communicators},
-                     {"memory_per_rank_bytes", memory},
+                     {"memory_per_rank_bytes", memory.all()},
                      {"rounds", parameters.rounds},
                      {"expected_seconds", estimate.expected().seconds},
                      {"patterns", std::move(rows)}};

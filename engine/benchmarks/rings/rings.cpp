@@ -59,8 +59,12 @@ class Rings : public BenchmarkWith<Parameters> {
 Result<Plan> Rings::plan(const PlanInput& input) const {
     if (input.ranks < 2) return usage_error("rings needs at least 2 ranks: --plan-ranks");
     Plan plan;
-    plan.text = fmt::format("Plan of rings with {}\n", count_of(input.ranks, "rank"));
-    plan.data = Json{{"benchmark", "rings"}, {"ranks", input.ranks}};
+    const std::size_t memory = Runner::memory_bytes(parameters_.network.verify);
+    plan.text =
+        fmt::format("Plan of rings with {}\nmemory per rank: {} to hold messages\n",
+                    count_of(input.ranks, "rank"), format_size(static_cast<double>(memory)));
+    plan.data =
+        Json{{"benchmark", "rings"}, {"ranks", input.ranks}, {"memory_per_rank_bytes", memory}};
     double fixed_seconds = 0;
     struct OfRings {
         double bytes = 0;  // of each rank

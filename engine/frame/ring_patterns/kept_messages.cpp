@@ -37,7 +37,11 @@ std::string overwritten_line(const MessageCounts& counts) {
         counts.overwritten, count_of(counts.whole + counts.overwritten, "message"));
 }
 
-KeptMessages::KeptMessages(std::size_t least_bytes) : memory_(std::max(usual_bytes, least_bytes)) {}
+std::size_t KeptMessages::bytes_for(std::size_t least_bytes) {
+    return std::max(usual_bytes, least_bytes);
+}
+
+KeptMessages::KeptMessages(std::size_t least_bytes) : memory_(bytes_for(least_bytes)) {}
 
 void KeptMessages::start(std::size_t message_bytes, std::int64_t messages) {
     bytes_ = message_bytes;

@@ -30,6 +30,7 @@ std::string overwritten_line(const MessageCounts& counts);
 class KeptMessages {
   public:
     /// Memory of 64 MiB, or of `least_bytes` if that is more.
+    static std::size_t bytes_for(std::size_t least_bytes);
     explicit KeptMessages(std::size_t least_bytes);
 
     /// Starts a series of messages of one length: clears the memory that they will be received

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t largest = bandwidth_bytes;
+constexpr std::size_t buffer_bytes = 2 * largest;
 
 /// What the ends of a message hold: sent right they are base and base + 1, sent left base + 2 and
 /// base + 3, with base = (loop + rank + 1) mod 128.
@@ -54,9 +55,14 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed, Ver
       exchanges_(exchanges),
       seed_(seed),
       tick_(clamped_tick(session_.comm.max(session_.clock.resolution()))),
-      send_(2 * largest),
-      receive_(2 * largest) {
-    if (verify == VerifiedBytes::all) kept_.emplace(2 * largest);
+      send_(buffer_bytes),
+      receive_(buffer_bytes) {
+    if (verify == VerifiedBytes::all) kept_.emplace(buffer_bytes);
+}
+
+std::size_t Runner::memory_bytes(VerifiedBytes verify) {
+    return 2 * buffer_bytes +
+           (verify == VerifiedBytes::all ? KeptMessages::bytes_for(buffer_bytes) : 0);
 }
 
 void Runner::begin_step(std::string title) {

@@ -18,6 +18,8 @@ class Runner {
   public:
     Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed,
            VerifiedBytes verify = VerifiedBytes::ends);
+    /// Memory of a rank that holds messages.
+    static std::size_t memory_bytes(VerifiedBytes verify);
 
     /// All pairs, the natural ring and the random rings with messages of one length. Stops between
     /// two of them when a signal asks to; `interrupted` then says so.
