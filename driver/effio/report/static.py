@@ -222,6 +222,7 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
     }  # fmt: skip
     with mpl.rc_context({"backend": "Agg", "svg.hashsalt": "effio"}):
         canvas = _canvas_of(figure, subtitle)
+        canvas.set_layout_engine("none")  # everything has its place
         canvas.savefig(target, format=kind, dpi=_DPI, metadata=equal[kind])
 
 
@@ -300,11 +301,11 @@ def _make_room(
     tall = 1.5 if figure.kind != "stacked" else 0.6 * figure.panel_height / 90
     broad = 2.6 if columns == 1 else 1.2
     for _ in range(3):
-        canvas.draw_without_rendering()
-        # Half of the time goes into these drawings: the second one only if something has changed.
+        _place_panels(canvas)
+        # Half of the time goes into these layouts: the second one only if something has changed.
         changed = [_thin_out(one) for one in axes]
         if any(changed):
-            canvas.draw_without_rendering()
+            _place_panels(canvas)
         boxes = [one.get_window_extent() for one in axes]
         higher = tall - min(box.height for box in boxes) / _DPI
         wider = broad - min(box.width for box in boxes) / _DPI
@@ -314,6 +315,13 @@ def _make_room(
             canvas.get_figwidth() + max(0.0, wider) * columns,
             canvas.get_figheight() + max(0.0, higher) * rows,
         )
+
+
+def _place_panels(canvas: Canvas) -> None:
+    """Gives the panels their places without drawing them, which takes twice as long."""
+    engine = canvas.get_layout_engine()
+    assert engine is not None
+    engine.execute(canvas)
 
 
 def _thin_out(axes: Axes) -> bool:
