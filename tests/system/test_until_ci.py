@@ -21,14 +21,25 @@ TILES = ("tile-io", "--backend", "sim", "--backend-options", "rank-rate=100MB/s"
 REAL_IOR = ("ior", "--block", "64KiB", "--transfer", "64KiB", "--until-ci", "0.0001%")
 REAL_MDTEST = ("mdtest", "-n", "10", "--things", "files", "--until-ci", "0.0001%")
 REAL_TILES = ("tile-io", "--until-ci", "0.0001%")
+# Written and read back, so that all three bandwidths count.
+FLASH = ("flash-io", "--cells", "4", "--blocks", "2", "--backend", "sim",
+         "--backend-options", "rank-rate=100MB/s")  # fmt: skip
+REAL_FLASH = ("flash-io", "--cells", "2", "--dimensions", "2", "--blocks", "1", "--fill", "index",
+              "--read", "checkpoint", "--until-ci", "0.0001%")  # fmt: skip
 
 MEAN = {
     "ior": "_bandwidth",
     "mdtest": "rate",
+    "flash-io": ("flash_io", "flash_io_synced", "flash_io_restart"),
     "tile-io": "bandwidth",
     "saturation": "bandwidth",
 }
-REPETITIONS = {"ior": "--repetitions", "mdtest": "--iterations", "tile-io": "--repetitions"}
+REPETITIONS = {
+    "ior": "--repetitions",
+    "mdtest": "--iterations",
+    "flash-io": "--repetitions",
+    "tile-io": "--repetitions",
+}
 
 
 # Models take no time, so slow changes cannot show.
@@ -68,7 +79,7 @@ def check_figures(told: dict[str, Any], run: Run) -> None:
         assert one["within"] == enough
 
 
-@pytest.mark.parametrize("words", [IOR, MDTEST, TILES], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [IOR, MDTEST, FLASH, TILES], ids=lambda words: words[0])
 def test_equal_rates_are_precise_after_ten(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
@@ -89,7 +100,9 @@ def test_equal_rates_are_precise_after_ten(
     assert list(data.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [REAL_IOR, REAL_MDTEST, REAL_TILES], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", [REAL_IOR, REAL_MDTEST, REAL_FLASH, REAL_TILES], ids=lambda words: words[0]
+)
 def test_stopped_by_the_most_repetitions(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:

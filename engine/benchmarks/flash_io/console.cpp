@@ -20,10 +20,6 @@ std::string mib(std::int64_t bytes) {
     return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
 }
 
-constexpr const char* on_storage = "bandwidth until the data are on storage";
-constexpr const char* by_definition = "bandwidth by the definition (no sync)";
-constexpr const char* restarted = "restart";
-
 /// Of several with their range, and from five on with half of the 95 % interval of the mean.
 std::string mean_in_words(const std::vector<double>& rates) {
     const Samples samples = samples_of(rates);

@@ -84,7 +84,11 @@ void Parameters::declare(OptionTable& table) {
         .automatic("as many as read");
     table.add("dumps", dumps, "dumps of a series, each into files of its own").range(1, 9999);
     table.add("compute", compute, "work on the mesh before each dump but the first").range(0, 1e6);
-    table.add("repetitions", repetitions, "of the whole series").letter('r').range(1, 1e6);
+    table.add("repetitions", repetitions, "of the whole series")
+        .letter('r')
+        .range(1, 1e6)
+        .notes(until_ci.most_given);
+    until_ci.declare(table);
     table
         .add("time-limit", time_limit,
              "start no further repetition after this time of the run; 0 = no limit")
@@ -115,10 +119,15 @@ Status Parameters::check() {
     if (!data.shape().is_plain() && fill != Fill::random) {
         return usage_error("--compressible and --duplicate shape random data: use --fill random");
     }
-    if (write && storage.keep && time_limit.count > 0 && fill == Fill::index && repetitions > 1) {
-        return usage_error(
-            "--time-limit cannot be combined with --keep and --fill=index: the values in the kept "
-            "files depend on the number of repetitions; use --repetitions=1");
+    if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
+    const bool may_end_early = time_limit.count > 0 || until_ci.on();
+    if (write && storage.keep && may_end_early && fill == Fill::index && repetitions > 1) {
+        return usage_error(fmt::format(
+            "{} cannot be combined with --keep and --fill=index: the values in the kept files "
+            "depend on the number of repetitions, which is not known before; leave one of the "
+            "three "
+            "out",
+            until_ci.on() ? "--until-ci" : "--time-limit"));
     }
     return {};
 }

@@ -11,6 +11,7 @@
 #include "core/options.hpp"
 #include "frame/data_options.hpp"
 #include "frame/storage_options.hpp"
+#include "frame/until_ci.hpp"
 #include "storage/array_file.hpp"
 
 namespace effio::flash_io {
@@ -43,6 +44,7 @@ struct Parameters {
     std::int64_t dumps = 1;
     Seconds compute{0};
     std::int64_t repetitions = 1;
+    UntilCiOptions until_ci;
     Seconds time_limit{0};
     StorageOptions storage{default_backend(), Serves::arrays};
 

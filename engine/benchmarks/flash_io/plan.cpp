@@ -51,7 +51,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                                                   : checkpoint;
     const std::int64_t files_of_dump =
         std::ssize(parameters.files_in_order()) * (makes_file_per_process(backend) ? writers : 1);
-    const Estimate::Repeated repeated{parameters.repetitions, "repetition", nullptr,
+    const Estimate::Repeated repeated{parameters.repetitions, "repetition", &parameters.until_ci,
                                       parameters.time_limit.count};
     Estimate estimate(repeated, [&](const Assumed& assumed) {
         Load load{static_cast<double>(written), static_cast<double>(read)};
@@ -70,9 +70,9 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     plan.text = fmt::format(
         "Plan of FLASH I/O with {}, {} of {} x {} x {} cells, at an assumed {} in "
         "all\n"
-        "dumps: {}; repetitions: {}; memory of a rank: about {}\n{}\n{}",
+        "dumps: {}; {}; memory of a rank: about {}\n{}\n{}",
         count_of(input.ranks, "rank"), count_of(g.first_block(writers), "block"), g.extent(0),
-        g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
+        g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, estimate.repetitions(),
         format_size(static_cast<double>(memory)), estimate.text(), table.text(2));
     plan.data = Json{{"benchmark", "flash-io"},
                      {"ranks", input.ranks},
@@ -85,6 +85,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"memory_per_rank_bytes", memory},
                      {"expected_seconds", estimate.expected().seconds},
                      {"files", std::move(files)}};
+    if (parameters.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
     plan.estimate = std::move(estimate);
     return plan;
 }

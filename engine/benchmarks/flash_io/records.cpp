@@ -5,6 +5,7 @@
 #include "benchmarks/flash_io/views.hpp"
 #include "core/fields.hpp"
 #include "frame/round_figures.hpp"
+#include "frame/until_ci.hpp"
 
 namespace effio::flash_io {
 namespace {
@@ -137,7 +138,7 @@ class RecordView : public Observer {
         Figure f;
         f.benchmark = "flash-io";
         f.name = name;
-        f.where = place_fields().json(setup_);
+        f.where = place_of(setup_);
         f.metric = std::move(metric);
         return f;
     }
@@ -174,6 +175,10 @@ Measurement to_measurement(const FileRun& run, const Setup& setup) {
     return m;
 }
 
+Json place_of(const Setup& setup) {
+    return place_fields().json(setup);
+}
+
 Json describe(const Setup& setup) {
     return setup_fields().json(setup);
 }
@@ -199,6 +204,7 @@ ResultInfo result_info() {
     mean("flash_io", "mean over the repetitions, by the definition");
     mean("flash_io_synced", "the same with the flush to storage");
     mean("flash_io_restart", "of reading back");
+    info.figures.push_back(until_ci_info());
     return info;
 }
 

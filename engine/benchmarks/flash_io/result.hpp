@@ -78,6 +78,11 @@ struct Repetition {
     }
 };
 
+// What the means are called where people read them.
+inline constexpr const char* on_storage = "bandwidth until the data are on storage";
+inline constexpr const char* by_definition = "bandwidth by the definition (no sync)";
+inline constexpr const char* restarted = "restart";
+
 /// The mean over complete repetitions, and what it stands on.
 struct Summary {
     std::vector<double> rates;  ///< bytes per second, in their order

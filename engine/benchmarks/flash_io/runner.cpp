@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "benchmarks/flash_io/views.hpp"
 #include "frame/storage_run.hpp"
 #include "parallel/pace.hpp"
 
@@ -57,13 +58,14 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
             setup.parameters.write ? geometry_.blocks_of(comm_.rank()) : 0),
       sources_(find_sources(job, setup)),
       memory_(memory_bytes()),
-      scratch_(std::size_t{1} << 16, 1.0) {
+      scratch_(std::size_t{1} << 16, 1.0),
+      until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session_.clock.now()) {
     const auto& p = setup.parameters;
     const auto kinds = static_cast<std::int64_t>(p.files.size());
     const std::int64_t read = p.read == ReadBack::all    ? p.dumps * kinds
                               : p.read == ReadBack::none ? 0
                                                          : 1;
-    files_total_ = p.repetitions * ((p.write ? p.dumps * kinds : 0) + read);
+    files_of_repetition_ = (p.write ? p.dumps * kinds : 0) + read;
 }
 
 /// The writers are shared out evenly over those who read.
@@ -106,10 +108,26 @@ Ending Runner::run() {
             break;
         }
         run_repetition(i);
+        if (stopping_) break;
+        add_rates();
+        if (!until_ci_.another(comm_, session_.clock.now())) break;
     }
     notify_([&](Observer& o) { o.end(setup_, repetitions_); });
+    until_ci_.tell(session_, "flash-io");
     return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
                      fmt::format("{} wrong values", data_errors_));
+}
+
+void Runner::add_rates() {
+    const Repetition& r = repetitions_.back();
+    const auto add = [&](const char* figure, const char* text, double rate) {
+        until_ci_.add({figure, place_of(setup_), "B/s", text}, rate);
+    };
+    if (r.bytes() > 0) add("flash_io", by_definition, r.rate());
+    if (r.bytes() > 0 && setup_.parameters.syncs()) {
+        add("flash_io_synced", on_storage, r.synced_rate());
+    }
+    if (r.read_bytes > 0) add("flash_io_restart", restarted, r.read_rate());
 }
 
 bool Runner::out_of_time() const {
@@ -463,7 +481,8 @@ void Runner::carry_out(Task& t) {
         fmt::format("{} {} {:04d}", t.write ? "write" : "read", flash_io::name(t.file), t.dump);
     step.path = t.request.path;
     step.allowance_seconds = static_cast<double>(t.definition.schema.bytes()) / slowest_storage;
-    step.plan_done = static_cast<double>(files_done_++) / static_cast<double>(files_total_);
+    step.plan_done = static_cast<double>(files_done_++) /
+                     static_cast<double>(files_of_repetition_ * until_ci_.expected());
     step.ranks = comm_.size();
     session_.progress.begin(step);
 

@@ -11,6 +11,7 @@
 #include "core/buffer.hpp"
 #include "frame/benchmark.hpp"
 #include "frame/observers.hpp"
+#include "frame/until_ci.hpp"
 #include "storage/array_file.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -60,6 +61,8 @@ class Runner {
     /// What this rank moves of a variable of a file that it reads.
     Slab source(const Task& t, std::size_t variable) const;
     void run_repetition(std::int64_t number);
+    /// Of the last repetition, for --until-ci.
+    void add_rates();
     /// Collective: --time-limit is over. The root's clock decides, so that no rank goes on alone.
     bool out_of_time() const;
     void write_dumps(std::int64_t repetition);
@@ -102,9 +105,10 @@ class Runner {
     std::int64_t data_errors_ = 0;
     Outcome fatal_;
     bool stopping_ = false;
+    UntilCi until_ci_;
     double begin_ = 0;  ///< clock reading at the start of the first repetition
     std::int64_t files_done_ = 0;
-    std::int64_t files_total_ = 0;
+    std::int64_t files_of_repetition_ = 0;
 };
 
 }  // namespace effio::flash_io

@@ -10,6 +10,8 @@
 namespace effio::flash_io {
 
 Measurement to_measurement(const FileRun& run, const Setup& setup);
+/// `where` of the means, and of what --until-ci says of them.
+Json place_of(const Setup& setup);
 /// What the `run` line holds under "flash_io".
 Json describe(const Setup& setup);
 /// All that is in its results.
