@@ -464,4 +464,11 @@ Json OptionTable::values() const {
     return values;
 }
 
+Status check_rules(std::initializer_list<OptionRule> rules) {
+    for (const OptionRule& rule : rules) {
+        if (rule.broken) return usage_error(rule.message);
+    }
+    return {};
+}
+
 }  // namespace effio

@@ -233,4 +233,12 @@ Json values_of(Settings settings) {
     return table.values();
 }
 
+/// A rule between options that this command line breaks, or keeps.
+struct OptionRule {
+    bool broken;
+    std::string message;  ///< why they do not go together, and what to do
+};
+/// A usage error if one is broken: the first.
+Status check_rules(std::initializer_list<OptionRule> rules);
+
 }  // namespace effio

@@ -105,9 +105,10 @@ void UntilCiOptions::declare_rounds(OptionTable& table, std::int64_t& rounds,
 
 Status UntilCiOptions::check(std::int64_t& most, std::string_view name, std::int64_t unasked) {
     if (!on()) {
-        if (limit) return usage_error("--until-ci-limit needs --until-ci");
-        if (at_least) return usage_error("--until-ci-least needs --until-ci");
-        return {};
+        return check_rules({
+            {limit.has_value(), "--until-ci-limit needs --until-ci"},
+            {at_least.has_value(), "--until-ci-least needs --until-ci"},
+        });
     }
     if (!most_given) most = unasked;
     return check_most(most, name);

@@ -98,27 +98,23 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (auto known = storage.check(); !known) return known;
-    if (structure == Structure::hdf5 && storage.backend.name != "hdf5") {
-        return usage_error(
-            fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
-                        storage.backend.name));
-    }
-    if (prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (files.empty()) return usage_error("--files: none is given");
-    if (!write && read == ReadBack::none) {
-        return usage_error("--write=off leaves nothing to do: say what to --read");
-    }
-    if (read == ReadBack::checkpoint && files_in_order().front() != File::checkpoint) {
-        return usage_error("--read=checkpoint, but --files has no checkpoint");
-    }
-    if (write && writers) {
-        return usage_error("--writers tells of files of an earlier run: it needs --write=off");
-    }
-    if (!data.shape().is_plain() && fill != Fill::random) {
-        return usage_error("--compressible and --duplicate shape random data: use --fill random");
-    }
+    const bool has_checkpoint =
+        std::find(files.begin(), files.end(), name(File::checkpoint)) != files.end();
+    Status rules = check_rules({
+        {structure == Structure::hdf5 && storage.backend.name != "hdf5",
+         fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
+                     storage.backend.name)},
+        {prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {files.empty(), "--files: none is given"},
+        {!write && read == ReadBack::none, "--write=off leaves nothing to do: say what to --read"},
+        {read == ReadBack::checkpoint && !has_checkpoint,
+         "--read=checkpoint, but --files has no checkpoint"},
+        {write && writers, "--writers tells of files of an earlier run: it needs --write=off"},
+        {!data.shape().is_plain() && fill != Fill::random,
+         "--compressible and --duplicate shape random data: use --fill random"},
+    });
+    if (!rules) return rules;
     if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
     const bool may_end_early = time_limit.count > 0 || until_ci.on();
     if (write && storage.keep && may_end_early && fill == Fill::index && repetitions > 1) {

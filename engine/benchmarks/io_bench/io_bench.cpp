@@ -82,22 +82,21 @@ std::vector<Bytes> Parameters::blocks_in_force() const {
 }
 
 Status Parameters::check() {
-    if (prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (blocks_in_force().empty()) {
-        return usage_error(
-            "--size: no block of 64KiB to 128MiB divides the file at least twice; give --block");
-    }
+    Status rules = check_rules({
+        {prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {blocks_in_force().empty(),
+         "--size: no block of 64KiB to 128MiB divides the file at least twice; give --block"},
+    });
+    if (!rules) return rules;
     for (const auto block : blocks_in_force()) {
-        if (block.count % StampedPattern::page != 0) {
-            return usage_error(
-                fmt::format("--block: {} is no multiple of 4KiB", format_exact(block)));
-        }
-        if (size.count % block.count != 0) {
-            return usage_error(fmt::format("--size: {} is no multiple of the block {}",
-                                           format_exact(size), format_exact(block)));
-        }
+        Status of_block = check_rules({
+            {block.count % StampedPattern::page != 0,
+             fmt::format("--block: {} is no multiple of 4KiB", format_exact(block))},
+            {size.count % block.count != 0, fmt::format("--size: {} is no multiple of the block {}",
+                                                        format_exact(size), format_exact(block))},
+        });
+        if (!of_block) return of_block;
     }
     return check_common();
 }

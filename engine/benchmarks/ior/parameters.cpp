@@ -240,16 +240,15 @@ Status Parameters::check_sizes() const {
         return usage_error("--times-memory and --segments exclude each other");
     }
     for (const Bytes transfer : transfers) {
-        if (transfer > block) {
-            return usage_error(fmt::format("--transfer {} is more than --block {}",
-                                           format_exact(transfer), format_exact(block)));
-        }
-        if (block.count % transfer.count != 0) {
-            return usage_error(
-                fmt::format("--block {} is no multiple of --transfer {}; {} would be",
-                            format_exact(block), format_exact(transfer),
-                            format_exact(Bytes{block.count / transfer.count * transfer.count})));
-        }
+        Status of_transfer = check_rules({
+            {transfer > block, fmt::format("--transfer {} is more than --block {}",
+                                           format_exact(transfer), format_exact(block))},
+            {block.count % transfer.count != 0,
+             fmt::format("--block {} is no multiple of --transfer {}; {} would be",
+                         format_exact(block), format_exact(transfer),
+                         format_exact(Bytes{block.count / transfer.count * transfer.count}))},
+        });
+        if (!of_transfer) return of_transfer;
     }
     // The offsets of one worker; of all ranks it is checked when their number is known.
     if (segments > static_cast<std::int64_t>(most) / block.count) {
@@ -275,55 +274,43 @@ Status Parameters::check_phases() {
     }
     if (mix_read && !mixes()) phases.emplace_back(name(Access::mixed));
     if (auto good = check_mix(); !good) return good;
-    if (stem.empty() || stem.find('/') != std::string::npos) {
-        return usage_error(
-            fmt::format("--name '{}' must be a name without '/'; --dir is the directory", stem));
-    }
-    if ((!more_dirs.empty() || rank_dirs) && files == Files::shared) {
-        return usage_error("--more-dirs and --rank-dirs need --files per-process");
-    }
-    return {};
+    return check_rules({
+        {stem.empty() || stem.find('/') != std::string::npos,
+         fmt::format("--name '{}' must be a name without '/'; --dir is the directory", stem)},
+        {(!more_dirs.empty() || rank_dirs) && files == Files::shared,
+         "--more-dirs and --rank-dirs need --files per-process"},
+    });
 }
 
 Status Parameters::check_mix() const {
     if (!mixes()) return {};
-    if (!writes() && !use_existing) {
-        return usage_error(
-            "--phases mixed writes into files that are there: have them written by the phase "
-            "write, or allow it with --use-existing");
-    }
-    if (segments == 0) {
-        return usage_error("--phases mixed: files of --segments 0 hold nothing to be read");
-    }
-    if (placement == Placement::strided) {
-        return usage_error("--phases mixed: --placement strided makes one call, which cannot mix");
-    }
-    return {};
+    return check_rules({
+        {!writes() && !use_existing,
+         "--phases mixed writes into files that are there: have them written by the phase "
+         "write, or allow it with --use-existing"},
+        {segments == 0, "--phases mixed: files of --segments 0 hold nothing to be read"},
+        {placement == Placement::strided,
+         "--phases mixed: --placement strided makes one call, which cannot mix"},
+    });
 }
 
 Status Parameters::check_modes() const {
     const bool ordered = order == Order::sequential;
     const bool viewed = placement != Placement::offset;
-    if (save_rank_details && save_rank_details->empty()) {
-        return usage_error("--save-rank-details: no file is given");
-    }
-    if (save_rank_details && transfers.size() > 1) {
-        return usage_error("--save-rank-details: IOR's columns tell no --transfer; give one");
-    }
-    if (!ordered && viewed) {
-        return usage_error("--order: random orders need --placement offset");
-    }
-    if (placement == Placement::strided && transfers.size() > 1) {
-        return usage_error("--placement strided: all blocks are one transfer; give one --transfer");
-    }
-    if (placement == Placement::strided && (min_time.count > 0 || max_transfers > 0)) {
-        return usage_error(
-            "--placement strided: there is one call, which neither --min-time nor --max-transfers "
-            "can divide");
-    }
-    if (threads > 1 && (collective || viewed)) {
-        return usage_error("--threads: collective calls and views belong to whole ranks");
-    }
+    Status rules = check_rules({
+        {save_rank_details && save_rank_details->empty(), "--save-rank-details: no file is given"},
+        {save_rank_details && transfers.size() > 1,
+         "--save-rank-details: IOR's columns tell no --transfer; give one"},
+        {!ordered && viewed, "--order: random orders need --placement offset"},
+        {placement == Placement::strided && transfers.size() > 1,
+         "--placement strided: all blocks are one transfer; give one --transfer"},
+        {placement == Placement::strided && (min_time.count > 0 || max_transfers > 0),
+         "--placement strided: there is one call, which neither --min-time nor --max-transfers "
+         "can divide"},
+        {threads > 1 && (collective || viewed),
+         "--threads: collective calls and views belong to whole ranks"},
+    });
+    if (!rules) return rules;
     if (auto good = check_queue(); !good) return good;
     if (auto good = check_memory(); !good) return good;
     for (const auto& when : verify) {
@@ -332,18 +319,15 @@ Status Parameters::check_modes() const {
                 fmt::format("--verify: '{}' is none of write, mixed, read, inside", when));
         }
     }
-    if (!verify.empty() && !writes() && !seed) {
-        return usage_error(
-            "--verify: files of an earlier run need the --seed that it was given (or names in its "
-            "result)");
-    }
-    if (data != DataKind::stamped && !shape.shape().is_plain()) {
-        return usage_error("--compressible and --duplicate need --data stamped");
-    }
-    if (data != DataKind::stamped && seed.value_or(0) > 2147483647) {
-        return usage_error("--seed: IOR's data take at most 2147483647");
-    }
-    return {};
+    return check_rules({
+        {!verify.empty() && !writes() && !seed,
+         "--verify: files of an earlier run need the --seed that it was given (or names in its "
+         "result)"},
+        {data != DataKind::stamped && !shape.shape().is_plain(),
+         "--compressible and --duplicate need --data stamped"},
+        {data != DataKind::stamped && seed.value_or(0) > 2147483647,
+         "--seed: IOR's data take at most 2147483647"},
+    });
 }
 
 Status Parameters::check_striping() const {
@@ -360,23 +344,23 @@ Status Parameters::check_striping() const {
 
 Status Parameters::check_queue() const {
     const bool together = queue_depth > 1 && collective;
-    if ((trial || tried) && !together) {
-        return usage_error(
-            "--trial and --tried are of calls that are both --collective and queued (--queue-depth "
-            "2 or more)");
-    }
-    if (trial && tried) return usage_error("--tried: a --trial is to find that out");
+    Status rules = check_rules({
+        {(trial || tried) && !together,
+         "--trial and --tried are of calls that are both --collective and queued (--queue-depth "
+         "2 or more)"},
+        {trial && tried, "--tried: a --trial is to find that out"},
+    });
+    if (!rules) return rules;
     if (queue_depth <= 1) return {};
-    if (placement != Placement::offset) {
-        return usage_error(
-            "--queue-depth: transfers that are under way together are at offsets: not with "
-            "--placement view or strided");
-    }
-    if (sync == SyncWhen::each || think_time.count > 0 || save_calls) {
-        return usage_error(
-            "--queue-depth: where several transfers are under way none stands alone: not with "
-            "--sync each, --think-time or --save-calls");
-    }
+    Status of_queue = check_rules({
+        {placement != Placement::offset,
+         "--queue-depth: transfers that are under way together are at offsets: not with "
+         "--placement view or strided"},
+        {sync == SyncWhen::each || think_time.count > 0 || save_calls,
+         "--queue-depth: where several transfers are under way none stands alone: not with "
+         "--sync each, --think-time or --save-calls"},
+    });
+    if (!of_queue) return of_queue;
     if (!together) return {};
     if (rate_limit) {
         return usage_error(
@@ -432,26 +416,18 @@ Status Parameters::check_limits() {
             "--hold-memory says what is taken, --memory-hog what is left; give one of them");
     }
     if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
-    if (until_ci.on() && segments == 0) {
-        return usage_error("--until-ci: files of --segments 0 hold nothing that has a rate");
-    }
-    if (wear_out && stonewall.count <= 0) return usage_error("--wear-out needs --stonewall");
-    if (wear_out_limit.count > 0 && wear_out_limit <= stonewall) {
-        return usage_error("--wear-out-limit must be longer than --stonewall");
-    }
-    if (wear_out_limit.count > 0 && !wear_out) {
-        return usage_error("--wear-out-limit needs --wear-out");
-    }
-    if (rate_limit && segments == 0) {
-        return usage_error("--rate-limit: files of --segments 0 hold nothing that has a rate");
-    }
-    if (steady && wear_out) {
-        return usage_error("--steady: a rate that is steady needs no --wear-out");
-    }
-    if (stonewall.count > 0 && min_time > stonewall) {
-        return usage_error("--min-time is longer than --stonewall");
-    }
-    return {};
+    return check_rules({
+        {until_ci.on() && segments == 0,
+         "--until-ci: files of --segments 0 hold nothing that has a rate"},
+        {wear_out && stonewall.count <= 0, "--wear-out needs --stonewall"},
+        {wear_out_limit.count > 0 && wear_out_limit <= stonewall,
+         "--wear-out-limit must be longer than --stonewall"},
+        {wear_out_limit.count > 0 && !wear_out, "--wear-out-limit needs --wear-out"},
+        {rate_limit && segments == 0,
+         "--rate-limit: files of --segments 0 hold nothing that has a rate"},
+        {steady && wear_out, "--steady: a rate that is steady needs no --wear-out"},
+        {stonewall.count > 0 && min_time > stonewall, "--min-time is longer than --stonewall"},
+    });
 }
 
 Status Parameters::check_hints() const {

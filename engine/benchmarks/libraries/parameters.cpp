@@ -92,12 +92,12 @@ Status Parameters::check() {
             return usage_error(fmt::format("--libraries: {} is compared with nothing", library));
         }
     }
-    if (prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (read && has(libraries, "null")) {
-        return usage_error("--libraries=null keeps nothing to read: use --read=off");
-    }
+    Status rules = check_rules({
+        {prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {read && has(libraries, "null"), "--libraries=null keeps nothing to read: use --read=off"},
+    });
+    if (!rules) return rules;
     sets.clear();
     const auto& known = known_hint_sets();
     sets.push_back(known.front());

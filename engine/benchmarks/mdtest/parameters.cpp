@@ -205,89 +205,60 @@ Workload Parameters::workload() const {
     return *Workload::of(wish());
 }
 
+static bool is_blank(const std::optional<std::string>& command) {
+    return command && command->find_first_not_of(" \t\n") == std::string::npos;
+}
+
 Status Parameters::check_combinations() const {
-    const auto refuse = [](const char* why) -> Status { return usage_error(why); };
-    if (bytes_to_read() > write_bytes.count && has("create")) {
-        return refuse("--read-bytes: more than --write-bytes");
-    }
-    if (create_with == CreateWith::mknod && write_bytes.count > 0) {
-        return refuse("--create=mknod: opens no file, so --write-bytes has nothing to write to");
-    }
-    if (create_with == CreateWith::mknod && (sync_files || shared_files)) {
-        return refuse("--create=mknod: opens no file, and fails where another rank was first");
-    }
-    if (!unique && !more_directories.empty()) {
-        return refuse("--also-dir: several base directories need --unique");
-    }
-    if (compare_trees && (unique || shared_files || !(has("create") && has("remove")))) {
-        return refuse(
-            "--compare-trees: makes and removes trees of both kinds itself (not with "
-            "--unique or --shared-files; needs create and remove in --phases)");
-    }
-    if (compare_trees && items && per_directory) {
-        return refuse("--compare-trees: not with both --items and --items-per-directory");
-    }
-    if (time_entry && !unique) return refuse("--time-entry: only with --unique");
-    if (find_name.empty()) return refuse("--find-name: no pattern is given");
-    if (no_barriers && !unique && has("find")) {
-        return refuse(
-            "--no-barriers: a search in a shared tree meets what others make; give --unique");
-    }
-    if (shared_files) {
-        if (things != Things::files) return refuse("--shared-files: needs --things=files");
-        if (!also.empty()) return refuse("--shared-files: not with --also");
-        if (unique || by_root) return refuse("--shared-files: not with --unique or --by-root");
-    }
-    if (no_barriers && (shared_files || by_root || rank_shift > 0 || populate > 0)) {
-        return refuse(
-            "--no-barriers: ranks would look for items that others have not made yet "
-            "(--shared-files, --by-root, --rank-shift, --populate)");
-    }
-    if (no_barriers && !unique && has("remove")) {
-        return refuse(
-            "--no-barriers: a shared tree cannot be removed while others work in it; "
-            "give --unique");
-    }
-    if (stonewall.count > 0 && (branching > 1 || things == Things::directories || by_root)) {
-        return refuse(
-            "--stonewall: bounds the creation of files, by all ranks, with --branching=1");
-    }
-    if (stonewall.count > 0 && !has("create")) {
-        return refuse("--stonewall: bounds the creation of files, which is not among --phases");
-    }
-    if (until_ci.on() && !(has("create") && has("remove"))) {
-        return refuse(
-            "--until-ci: how many trees there will be is not known before, so that each must be "
-            "made and removed; needs create and remove in --phases");
-    }
-    if (ranks.size() > 1 && has("remove") && !has("create")) {
-        return refuse(
-            "--ranks: with several numbers remove needs create in --phases, or the first one "
-            "would remove what the next ones look for");
-    }
-    for (const auto& [option, command] :
-         {std::pair("--run-before-phase", before_phase), {"--run-after-phase", after_phase}}) {
-        if (command && command->find_first_not_of(" \t\n") == std::string::npos) {
-            return usage_error(fmt::format("{}: no command is given", option));
-        }
-    }
-    if (no_barriers && runs_commands()) {
-        return refuse(
-            "--no-barriers: not with --run-before-phase or --run-after-phase, after which all "
-            "ranks agree whether to go on");
-    }
-    if (save_rank_details && save_rank_details->empty()) {
-        return refuse("--save-rank-details: no file is given");
-    }
-    if (save_calls && (ranks.size() > 1 || compare_trees || !storage.times_calls())) {
-        return refuse(
-            "--save-calls: one set of files (not with several --ranks or --compare-trees), of "
-            "calls that are timed (not with --call-times=off)");
-    }
-    if (verify && write_bytes.count == 0 && bytes_to_read() == 0) {
-        return refuse("--verify: there are no bytes to compare; give --write-bytes");
-    }
-    return {};
+    return check_rules({
+        {bytes_to_read() > write_bytes.count && has("create"),
+         "--read-bytes: more than --write-bytes"},
+        {create_with == CreateWith::mknod && write_bytes.count > 0,
+         "--create=mknod: opens no file, so --write-bytes has nothing to write to"},
+        {create_with == CreateWith::mknod && (sync_files || shared_files),
+         "--create=mknod: opens no file, and fails where another rank was first"},
+        {!unique && !more_directories.empty(),
+         "--also-dir: several base directories need --unique"},
+        {compare_trees && (unique || shared_files || !(has("create") && has("remove"))),
+         "--compare-trees: makes and removes trees of both kinds itself (not with "
+         "--unique or --shared-files; needs create and remove in --phases)"},
+        {compare_trees && items && per_directory,
+         "--compare-trees: not with both --items and --items-per-directory"},
+        {time_entry && !unique, "--time-entry: only with --unique"},
+        {find_name.empty(), "--find-name: no pattern is given"},
+        {no_barriers && !unique && has("find"),
+         "--no-barriers: a search in a shared tree meets what others make; give --unique"},
+        {shared_files && things != Things::files, "--shared-files: needs --things=files"},
+        {shared_files && !also.empty(), "--shared-files: not with --also"},
+        {shared_files && (unique || by_root), "--shared-files: not with --unique or --by-root"},
+        {no_barriers && (shared_files || by_root || rank_shift > 0 || populate > 0),
+         "--no-barriers: ranks would look for items that others have not made yet "
+         "(--shared-files, --by-root, --rank-shift, --populate)"},
+        {no_barriers && !unique && has("remove"),
+         "--no-barriers: a shared tree cannot be removed while others work in it; "
+         "give --unique"},
+        {stonewall.count > 0 && (branching > 1 || things == Things::directories || by_root),
+         "--stonewall: bounds the creation of files, by all ranks, with --branching=1"},
+        {stonewall.count > 0 && !has("create"),
+         "--stonewall: bounds the creation of files, which is not among --phases"},
+        {until_ci.on() && !(has("create") && has("remove")),
+         "--until-ci: how many trees there will be is not known before, so that each must be "
+         "made and removed; needs create and remove in --phases"},
+        {ranks.size() > 1 && has("remove") && !has("create"),
+         "--ranks: with several numbers remove needs create in --phases, or the first one "
+         "would remove what the next ones look for"},
+        {is_blank(before_phase), "--run-before-phase: no command is given"},
+        {is_blank(after_phase), "--run-after-phase: no command is given"},
+        {no_barriers && runs_commands(),
+         "--no-barriers: not with --run-before-phase or --run-after-phase, after which all "
+         "ranks agree whether to go on"},
+        {save_rank_details && save_rank_details->empty(), "--save-rank-details: no file is given"},
+        {save_calls && (ranks.size() > 1 || compare_trees || !storage.times_calls()),
+         "--save-calls: one set of files (not with several --ranks or --compare-trees), of "
+         "calls that are timed (not with --call-times=off)"},
+        {verify && write_bytes.count == 0 && bytes_to_read() == 0,
+         "--verify: there are no bytes to compare; give --write-bytes"},
+    });
 }
 
 Status Parameters::check() {

@@ -44,21 +44,19 @@ Result<Workload> Workload::of(const Wish& wish) {
     w.tree = wish.tree;
     w.leaf_only = wish.leaf_only;
     w.unique = wish.unique;
-    if (w.tree.branching < 1 || w.tree.depth < 0 || w.tree.branching > most_directories ||
-        !directories_of(w.tree)) {
-        return usage_error(
-            fmt::format("a tree of branching {} and depth {} has too many "
-                        "directories",
-                        w.tree.branching, w.tree.depth));
-    }
-    if (!wish.items && !wish.per_directory) {
-        return usage_error(
-            "give the number of items: for each rank (--items, -n) or in each directory "
-            "(--items-per-directory, -I)");
-    }
-    if (wish.items.value_or(0) < 0 || wish.per_directory.value_or(1) < 1) {
-        return usage_error("with 0 items in each directory there is nothing to measure");
-    }
+    Status rules = check_rules({
+        {w.tree.branching < 1 || w.tree.depth < 0 || w.tree.branching > most_directories ||
+             !directories_of(w.tree),
+         fmt::format("a tree of branching {} and depth {} has too many "
+                     "directories",
+                     w.tree.branching, w.tree.depth)},
+        {!wish.items && !wish.per_directory,
+         "give the number of items: for each rank (--items, -n) or in each directory "
+         "(--items-per-directory, -I)"},
+        {wish.items.value_or(0) < 0 || wish.per_directory.value_or(1) < 1,
+         "with 0 items in each directory there is nothing to measure"},
+    });
+    if (!rules) return std::move(rules.error());
     const std::int64_t holders = w.holders();
     if (wish.per_directory) {
         w.per_directory = *wish.per_directory;

@@ -96,12 +96,13 @@ Status Parameters::check() {
     if (auto present = check_present(Serves::bytes, backend.name); !present) return present;
     if (auto applied = apply_settings(Serves::bytes, backend); !applied) return applied;
     if (auto fine = until_ci.check(repetitions, "--repetitions"); !fine) return fine;
-    if (has_twice(ways) || has_twice(transfers) || has_twice(works) || has_twice(phases)) {
-        return usage_error("--ways, --transfer, --work, --phases: nothing is measured twice");
-    }
-    if (direct && is_model(backend.name)) {
-        return usage_error(fmt::format("--direct: backend {} knows no page cache", backend.name));
-    }
+    Status rules = check_rules({
+        {has_twice(ways) || has_twice(transfers) || has_twice(works) || has_twice(phases),
+         "--ways, --transfer, --work, --phases: nothing is measured twice"},
+        {direct && is_model(backend.name),
+         fmt::format("--direct: backend {} knows no page cache", backend.name)},
+    });
+    if (!rules) return rules;
     for (const Bytes transfer : transfers) {
         if (direct && transfer.count % block != 0) {
             return usage_error(

@@ -198,41 +198,31 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (first_access > call) {
-        return usage_error(fmt::format("--first-access: {} are more than a call of {}",
-                                       format_exact(first_access), format_exact(call)));
-    }
-    if (exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1)) {
-        return usage_error(
-            "--exact-name: there is one file for each way, number of tasks and "
-            "size of chunk");
-    }
     const auto has = [&](const char* phase) {
         return std::find(phases.begin(), phases.end(), phase) != phases.end();
     };
-    if (unlink && storage.keep) return usage_error("--unlink and --keep exclude each other");
-    if (unlink && !has("write")) {
-        return usage_error("--unlink: files of an earlier run are read and not removed");
-    }
-    if (double_write && !has("write")) {
-        return usage_error("--double-write: --phases has no write");
-    }
     const bool container = std::find(ways.begin(), ways.end(), Way::container) != ways.end();
-    if (!container && (container_files > 1 || !collective.empty())) {
-        return usage_error("--container-files and --collective: --ways has no sion");
-    }
-    if (collector_tasks && collective.empty()) {
-        return usage_error("--collector-tasks: --collective says in which phases");
-    }
-    if (!collective.empty() && at_a_time > 0) {
-        return usage_error("--at-a-time: all tasks make --collective calls together");
-    }
-    if (collects("read") && opens_alone) {
-        return usage_error("--collective=read: the container is opened by all tasks together");
-    }
+    Status rules = check_rules({
+        {prefix.empty() || prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {first_access > call, fmt::format("--first-access: {} are more than a call of {}",
+                                          format_exact(first_access), format_exact(call))},
+        {exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1),
+         "--exact-name: there is one file for each way, number of tasks and "
+         "size of chunk"},
+        {unlink && storage.keep, "--unlink and --keep exclude each other"},
+        {unlink && !has("write"), "--unlink: files of an earlier run are read and not removed"},
+        {double_write && !has("write"), "--double-write: --phases has no write"},
+        {!container && (container_files > 1 || !collective.empty()),
+         "--container-files and --collective: --ways has no sion"},
+        {collector_tasks && collective.empty(),
+         "--collector-tasks: --collective says in which phases"},
+        {!collective.empty() && at_a_time > 0,
+         "--at-a-time: all tasks make --collective calls together"},
+        {collects("read") && opens_alone,
+         "--collective=read: the container is opened by all tasks together"},
+    });
+    if (!rules) return rules;
     for (const auto& hint : hints) {
         if (const auto equals = hint.find('='); equals == 0 || equals == std::string::npos) {
             return usage_error(fmt::format("--hint: expected KEY=VALUE, not '{}'", hint));

@@ -240,17 +240,16 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (storage.backend.name != "mpiio" &&
-        (sieving != std::vector<Switch>{{}} || two_phase != std::vector<Switch>{{}})) {
-        return usage_error("--sieving and --two-phase are hints of --backend mpiio");
-    }
-    if (rank_stride && !levels_text) return usage_error("--rank-stride belongs to --levels");
-    if (has(spatial, Spatial::own) && !levels_text) {
-        return usage_error("--spatial own: --levels says what it is");
-    }
+    Status rules = check_rules({
+        {prefix.empty() || prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {storage.backend.name != "mpiio" &&
+             (sieving != std::vector<Switch>{{}} || two_phase != std::vector<Switch>{{}}),
+         "--sieving and --two-phase are hints of --backend mpiio"},
+        {rank_stride && !levels_text, "--rank-stride belongs to --levels"},
+        {has(spatial, Spatial::own) && !levels_text, "--spatial own: --levels says what it is"},
+    });
+    if (!rules) return rules;
     if (levels_text) {
         auto strides = parse_levels(*levels_text);
         if (!strides) return usage_error("--" + strides.error().cause);

@@ -185,17 +185,17 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (size.count % StampedPattern::page != 0) {
-        return usage_error(fmt::format("--size: {} is no multiple of 4KiB", format_exact(size)));
-    }
-    if (reads > size.count / small_read) {
-        return usage_error(fmt::format("--reads: {} of 4KiB are more than the {} of --size", reads,
-                                       format_exact(size)));
-    }
-    if (storage.keep) return usage_error("--keep: probe removes its files as a part of it");
+    Status rules = check_rules({
+        {prefix.empty() || prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {size.count % StampedPattern::page != 0,
+         fmt::format("--size: {} is no multiple of 4KiB", format_exact(size))},
+        {reads > size.count / small_read,
+         fmt::format("--reads: {} of 4KiB are more than the {} of --size", reads,
+                     format_exact(size))},
+        {storage.keep, "--keep: probe removes its files as a part of it"},
+    });
+    if (!rules) return rules;
     return check_common();
 }
 

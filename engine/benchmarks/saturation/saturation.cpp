@@ -88,21 +88,22 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (has_twice(processes) || has_twice(placings) || has_twice(files)) {
-        return usage_error("--processes, --placing and --files: nothing is measured twice");
-    }
+    Status rules = check_rules({
+        {prefix.empty() || prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {has_twice(processes) || has_twice(placings) || has_twice(files),
+         "--processes, --placing and --files: nothing is measured twice"},
+    });
+    if (!rules) return rules;
     for (const auto transfer : transfers) {
-        if (transfer.count % StampedPattern::page != 0) {
-            return usage_error(
-                fmt::format("--transfer: {} is no multiple of 4KiB", format_exact(transfer)));
-        }
-        if (size.count % transfer.count != 0) {
-            return usage_error(fmt::format("--size: {} is no multiple of the transfer {}",
-                                           format_exact(size), format_exact(transfer)));
-        }
+        Status of_transfer = check_rules({
+            {transfer.count % StampedPattern::page != 0,
+             fmt::format("--transfer: {} is no multiple of 4KiB", format_exact(transfer))},
+            {size.count % transfer.count != 0,
+             fmt::format("--size: {} is no multiple of the transfer {}", format_exact(size),
+                         format_exact(transfer))},
+        });
+        if (!of_transfer) return of_transfer;
     }
     return check_common();
 }

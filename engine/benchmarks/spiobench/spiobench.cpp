@@ -62,14 +62,14 @@ Status Parameters::check() {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
     for (const auto block : blocks) {
-        if (block.count % StampedPattern::page != 0) {
-            return usage_error(
-                fmt::format("--block: {} is no multiple of 4KiB", format_exact(block)));
-        }
-        if (task_size && task_size->count % block.count != 0) {
-            return usage_error(fmt::format("--task-size: {} is no multiple of the block {}",
-                                           format_exact(*task_size), format_exact(block)));
-        }
+        Status of_block = check_rules({
+            {block.count % StampedPattern::page != 0,
+             fmt::format("--block: {} is no multiple of 4KiB", format_exact(block))},
+            {task_size && task_size->count % block.count != 0,
+             fmt::format("--task-size: {} is no multiple of the block {}",
+                         format_exact(task_size.value_or(Bytes{})), format_exact(block))},
+        });
+        if (!of_block) return of_block;
     }
     return check_common();
 }

@@ -149,13 +149,13 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
-    }
-    if (fsync == study::Sync::beside) {
-        return usage_error(
-            "--fsync beside: each file is closed before the next; the flush is inside or off");
-    }
+    Status rules = check_rules({
+        {prefix.empty() || prefix.find('/') != std::string::npos,
+         "--prefix is the begin of file names; --dir says where they stand"},
+        {fsync == study::Sync::beside,
+         "--fsync beside: each file is closed before the next; the flush is inside or off"},
+    });
+    if (!rules) return rules;
     return check_common();
 }
 

@@ -135,14 +135,14 @@ Status Parameters::check() {
                                            letters[d], overlap[d], tile[d]));
         }
     }
-    if (exact_name && (elements.size() > 1 || calls.size() > 1)) {
-        return usage_error(
-            "--exact-name: there is one file for each size of element and kind of "
-            "call");
-    }
-    if (storage.backend.name != "mpiio" && (coll_buffer || indep_buffer)) {
-        return usage_error("--sz-coll-buf and --sz-indep-buf are hints of --backend mpiio");
-    }
+    Status rules = check_rules({
+        {exact_name && (elements.size() > 1 || calls.size() > 1),
+         "--exact-name: there is one file for each size of element and kind of "
+         "call"},
+        {storage.backend.name != "mpiio" && (coll_buffer || indep_buffer),
+         "--sz-coll-buf and --sz-indep-buf are hints of --backend mpiio"},
+    });
+    if (!rules) return rules;
     return check_common();
 }
 
@@ -165,15 +165,14 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study::Definition study;
     study.name = "tile-io";
     const Geometry shape = p.geometry(ranks, 1);
-    if (shape.tiles() > ranks) {
-        return usage_error(fmt::format("{} need as many ranks; the run has {}",
-                                       count_of(shape.tiles(), "tile"), ranks));
-    }
-    if (shape.extents.front().tiles % p.files != 0) {
-        return usage_error(fmt::format("--nr-files: {} is no divisor of the {} tiles along {}",
-                                       p.files, shape.extents.front().tiles,
-                                       shape.extents.size() == 3 ? "z" : "y"));
-    }
+    Status rules = check_rules({
+        {shape.tiles() > ranks, fmt::format("{} need as many ranks; the run has {}",
+                                            count_of(shape.tiles(), "tile"), ranks)},
+        {shape.extents.front().tiles % p.files != 0,
+         fmt::format("--nr-files: {} is no divisor of the {} tiles along {}", p.files,
+                     shape.extents.front().tiles, shape.extents.size() == 3 ? "z" : "y")},
+    });
+    if (!rules) return std::move(rules.error());
     for (const auto element : p.elements) {
         for (const auto way : p.calls) {
             const std::string& calls = word_of(study::calls_words(), way);
