@@ -2,6 +2,7 @@
 #include "parallel/system.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
