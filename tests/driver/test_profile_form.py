@@ -200,6 +200,25 @@ def test_the_questions_are_asked_on_the_terminal(
     assert "one of posix, stdio" in done.stdout  # to the answer "hdf"
 
 
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"x = 1\n" * 1_700_000, ": is larger than 4 MiB"),
+        (b"a = 1\nx = " + b"[" * 100_000, ":2: nested more than 64 levels deep"),
+        (b'application = "\xff"\n', ": not UTF-8 (byte 15)"),
+        (b"\nranks = " + b"9" * 5000, ":2: a number of too many digits"),
+    ],
+)
+def test_hostile_forms_are_refused_with_their_place(
+    content: bytes, fault: str, effio: Effio
+) -> None:
+    (effio.cwd / "f.toml").write_bytes(content)
+    done = effio.call("profile", "f.toml")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"effio: f.toml{fault}"), done.stderr
+    assert len(done.stderr) < 200
+
+
 def test_no_answers_any_more(effio: Effio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("code\n8\n"))
     done = effio.call("profile", "--save", "f.toml")

@@ -205,6 +205,29 @@ def test_results_that_run_out_of_room_are_rescued(
     assert load(rescued).status == "done"
 
 
+def test_results_whose_place_is_unmounted_are_rescued(
+    with_engine: Effio, data: Path, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    """During the run. The engine goes on in a file elsewhere, the driver says where, and neither
+    writes into the directory that was below the file system."""
+    place = mount("-t", "tmpfs", "-o", "size=4m", "none")
+    other = tmp_path / "temporary"
+    other.mkdir()
+    away = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || umount -l {place}"
+    words = ("mdtest", "--items", "4", "--things", "files", f"--run-before-phase={away}")
+    done = with_engine.run(
+        "--runs", place, "run", *words, "--dir", data, env={"TMPDIR": str(other)}
+    )
+    assert done.returncode == 7, done.stderr
+    assert not place.is_mount()
+    (rescued,) = [p for p in other.iterdir() if p.is_file()]
+    assert f"all results are kept in {rescued}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert load(rescued).status == "done"
+    assert list(place.iterdir()) == []
+    assert list(data.iterdir()) == []
+
+
 def test_a_defect_is_never_mistaken_for_wrong_data(effio: Effio, monkeypatch: Any) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("a defect")

@@ -14,6 +14,7 @@ import os
 import stat
 import struct
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,11 +54,12 @@ class Strike(NamedTuple):
 
 @dataclass
 class _Damage:
-    """Bytes of a file that a faulty write left wrong."""
+    """Bytes that a faulty write left wrong in a file, or a faulty read in the page cache."""
 
     path: str
     left: set[int]  # places
     number: int  # of the strike
+    read_to_write: bool = False  # read since the file was opened for writing
 
 
 class _RefusedError(OSError):
@@ -71,12 +73,15 @@ class _Server:
     device: int
     backing: Path
     mount: Path
+    cached: bool
     fault: Fault | None = None
     strikes: list[Strike] = field(default_factory=list)
     # Those of `strikes` that harmed nothing: the kernel had the right bytes in memory, and wrote
-    # others in their place before it read them for somebody.
+    # others in their place before it read them for somebody. Or it read a page that a rank then
+    # filled.
     harmless: set[int] = field(default_factory=set)
     calls: int = 0
+    _opens: Counter[int] = field(default_factory=Counter)  # of each node
     _damages: list[_Damage] = field(default_factory=list)
     _paths: dict[int, str] = field(default_factory=lambda: {_ROOT: ""})
     _numbers: dict[str, int] = field(default_factory=lambda: {"": _ROOT})
@@ -140,11 +145,28 @@ class _Server:
             raise _RefusedError(self.fault.error, "")
         return self.fault.kind != "count"
 
-    def _seen(self, path: str, offset: int, size: int) -> None:
+    def _seen(self, path: str, offset: int, size: int, for_writing: bool) -> None:
         there = range(offset, offset + size)
-        self._damages = [
-            one for one in self._damages if one.path != path or one.left.isdisjoint(there)
-        ]
+        for one in self._damages:
+            if one.path == path and not one.left.isdisjoint(there):
+                one.read_to_write = True
+        if not for_writing:
+            self._settle(path)
+
+    def _settle(self, path: str) -> None:
+        """What was read of this file and not overwritten since did harm."""
+        self._damages = [one for one in self._damages if one.path != path or not one.read_to_write]
+
+    def _opened(self, node: int) -> tuple[int, int, int]:
+        self._opens[node] += 1
+        direct_io = 1
+        return 0, 0 if self.cached else direct_io, 0
+
+    def _released(self, node: int) -> bytes:
+        self._opens[node] -= 1
+        if self._opens[node] == 0 and node in self._paths:
+            self._settle(self._paths[node])
+        return b""
 
     def _repaired(self, path: str, offset: int, size: int) -> None:
         for one in self._damages:
@@ -173,21 +195,27 @@ class _Server:
             data = os.pread(file.fileno(), size, offset)
         # Of a file that is open for writing the kernel reads a page before a rank fills it: a fault
         # there harms nothing.
-        reads = flags & os.O_ACCMODE == os.O_RDONLY
-        if reads:
-            self._seen(path, offset, size)
+        for_writing = self.cached and flags & os.O_ACCMODE != os.O_RDONLY
+        self._seen(path, offset, size, for_writing)
         fails = self.fault is not None and self.fault.kind == "error"
-        if not fails and not (reads and any(data)):
+        if not fails and not any(data):
             return data
         if not self._strikes("read", path, offset, len(data)):
             return data
-        return self._damaged(data)
+        changed = self._damaged(data)
+        if for_writing:
+            wrong = {
+                offset + i for i, (a, b) in enumerate(zip(data, changed, strict=True)) if a != b
+            }
+            self._damages.append(_Damage(path, wrong, len(self.strikes) - 1, read_to_write=True))
+        return changed
 
     def _write(self, node: int, body: bytes) -> bytes:
         _, offset, size, *_ = _TRANSFER.unpack_from(body)
         data = body[_TRANSFER.size : _TRANSFER.size + size]
         path = self._place(node)
-        self._repaired(path, offset, size)
+        if self.cached:
+            self._repaired(path, offset, size)
         with self._real(path).open("r+b", buffering=0) as file:
             # The loss of what is there already, or of zeros at the end of a file, harms nothing.
             there = os.pread(file.fileno(), size, offset).ljust(size, b"\0")
@@ -223,7 +251,7 @@ class _Server:
         path = self._child(node, body[16:])
         self._strikes("create", path)
         os.close(os.open(self._real(path), flags | os.O_CREAT, stat.S_IMODE(mode)))
-        return self._entry(path) + struct.pack("=QII", 0, 0, 0)
+        return self._entry(path) + struct.pack("=QII", *self._opened(self._number(path)))
 
     def _list(self, node: int, body: bytes) -> bytes:
         _, offset, size, *_ = _TRANSFER.unpack_from(body)
@@ -293,11 +321,11 @@ class _Server:
             10: lambda: self._remove(node, body, os.unlink),
             11: lambda: self._remove(node, body, os.rmdir),
             12: lambda: self._rename(node, struct.unpack_from("=Q", body)[0], body[8:]),
-            14: lambda: struct.pack("=QII", 0, 0, 0),
+            14: lambda: struct.pack("=QII", *self._opened(node)),
             15: lambda: self._read(node, body),
             16: lambda: self._write(node, body),
             17: self._statfs,
-            18: lambda: b"",
+            18: lambda: self._released(node),
             20: lambda: self._sync(node),
             25: lambda: b"",
             26: lambda: struct.pack("=4I2HII2HII24x", 7, 31, 0, 0, 12, 9, _MOST_WRITE, 1, 32, 0,
@@ -352,9 +380,10 @@ def why_not() -> str | None:
 
 
 @contextmanager
-def mounted(backing: Path, mount: Path) -> Iterator[_Server]:
-    """Serves the files of `backing` at `mount`; both exist. Raises OSError if the kernel refuses to
-    mount it."""
+def mounted(backing: Path, mount: Path, cached: bool = True) -> Iterator[_Server]:
+    """Serves the files of `backing` at `mount`; both exist. If not `cached`, each transfer of a
+    program comes here and none ends in the page cache; files cannot be mapped then. Raises OSError
+    if the kernel refuses to mount it."""
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other,max_read={_MOST_WRITE}"
     refused = _LIBC.mount(b"effio-test", os.fsencode(mount), b"fuse", 0, options.encode())
@@ -362,7 +391,7 @@ def mounted(backing: Path, mount: Path) -> Iterator[_Server]:
         number = ctypes.get_errno()
         os.close(device)
         raise OSError(number, os.strerror(number))
-    server = _Server(device, backing, mount)
+    server = _Server(device, backing, mount, cached)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

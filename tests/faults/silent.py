@@ -16,8 +16,9 @@ import random
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from faults.silent_rows import (
     CONTAINERS,
     DATA_OF_CONTAINER,
     FAULTS,
+    MAPPED,
     MESSAGES,
     METADATA,
     ROWS,
@@ -47,12 +49,12 @@ _NOT_DATA = re.compile(r"\.effio-.*|b_eff_io.*_probe|\..*\.shfp\..*")
 ASIDE = ", not in its data"
 # Draws for each wanted try that falls into data.
 _MOST_DRAWS = 5
-# Faults in one run, each in its own repetition.
+# Faults in one run, each in its own repetition or with its own error.
 _TOGETHER = 10
 
 
 class _Found(NamedTuple):
-    """An error of a result. Those of no repetition are in the `end` line."""
+    """An error of a result, and the repetition that it is of: -1 in the `end` line."""
 
     repetition: int
     error: dict[str, Any]
@@ -106,15 +108,13 @@ def _end_of_file(cause: str) -> int | None:
 
 
 def _finder(strikes: list[Strike], row: str, errors: list[_Found], used: set[int]) -> int | None:
-    """The first repetition, other than those that are used, with an error that names the place."""
-    return next(
-        (
-            one.repetition
-            for one in errors
-            if one.repetition not in used and any(s.is_named_by(one.error, row) for s in strikes)
-        ),
-        None,
-    )
+    """The first repetition, other than those that are used, with an error that names the place;
+    where all are of one repetition, the first such error."""
+    for number, one in enumerate(errors):
+        finder = number if ROWS[row].own_errors else one.repetition
+        if finder not in used and any(s.is_named_by(one.error, row) for s in strikes):
+            return finder
+    return None
 
 
 class Try(NamedTuple):
@@ -187,7 +187,7 @@ class Setting:
         call, kind, *rest = fault.split(",")
         nth = next((word[4:].split("+") for word in rest if word.startswith("nth=")), ["1"])
         kind, _, at = kind.partition("=")
-        with fuse_files.mounted(backing, data) as server:
+        with fuse_files.mounted(backing, data, cached=self.backend in MAPPED) as server:
             server.set(fuse_files.Fault(call, kind, at=int(at or 0), nths=tuple(map(int, nth))))
             run = self.engine.run([*self._words(row, data), *more], self.place)
             self.by_file_system[:] = [
@@ -284,18 +284,19 @@ class Setting:
     def found(self, row: str, fault: Fault, calls: int, draw: random.Random) -> bool:
         """Whether a fault in a random call was found: the run ends with data_errors or io_error,
         and one of its errors names the place."""
-        return self.tried(row, fault, calls, draw).found
+        return next(self.tried(row, fault, calls, draw)).found
 
-    def tried(self, row: str, fault: Fault, calls: int, draw: random.Random) -> Try:
+    def tried(self, row: str, fault: Fault, calls: int, draw: random.Random) -> Iterator[Try]:
         """The same, and where it was. How many calls a FUSE file system gets, and how many
-        messages ranks send, differs from run to run, so one that does not come is drawn again."""
+        messages ranks send, differs from run to run, so one that does not come is drawn again, and
+        one that harmed nothing, too."""
         differs = self.backend in (*BY_FILE_SYSTEM, MESSAGES)
         for _ in range(_MOST_DRAWS if differs else 1):
             nth, byte = draw.randrange(calls) + 1, draw.randrange(1 << 30)
             run = self._with(row, fault, nth, byte)
-            if self.strikes():
-                break
-        return self._alone(row, fault.kind.format(byte=byte), run)
+            if self.strikes() or not differs:
+                yield self._alone(row, fault.kind.format(byte=byte), run)
+                return
 
     def _alone(self, row: str, kind: str, run: Run) -> Try:
         aside = all(self.is_aside(strike) for strike in self.strikes())
@@ -309,8 +310,9 @@ class Setting:
         self, row: str, fault: Fault, calls: int, draw: random.Random
     ) -> Iterator[Try]:
         """Some faults in one run, each in a repetition of its own: it is found if an error of a
-        repetition that names no other fault names its place. One that is not found so is tried
-        alone. A fault that ends the run is the last one."""
+        repetition that names no other fault names its place. Where all are in one repetition, each
+        needs an error that names no other fault. One that is not found so is tried alone. A fault
+        that ends the run is the last one."""
         byte = draw.randrange(1 << 30)
         kind = fault.kind.format(byte=byte)
         edges = [calls * part // self.times for part in range(self.times + 1)]
@@ -321,9 +323,9 @@ class Setting:
         for nth, strikes in zip(nths, made, strict=False):
             if not strikes:
                 continue
-            repetition = _finder(strikes, row, errors, used)
-            if run.code in (1, 3) and repetition is not None:
-                used.add(repetition)
+            finder = _finder(strikes, row, errors, used)
+            if run.code in (1, 3) and finder is not None:
+                used.add(finder)
                 yield Try(True, all(self.is_aside(one) for one in strikes))
             else:
                 again = self.run(row, f"{fault.call},{kind},nth={nth}")
@@ -373,9 +375,15 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
     return "\n".join(lines)
 
 
-def measure(setting: Setting, row: str, tries: int, before: Tries | None = None) -> Tries:
-    """The numbers of found and tried faults, for each fault that can occur. Draws go on until
-    `tries` of them fell into data, up to a limit."""
+def measure(
+    setting: Setting,
+    row: str,
+    tries: int,
+    before: Tries | None = None,
+    keep: Callable[[Tries], None] = lambda _: None,
+) -> Tries:
+    """The numbers of found and tried faults, for each fault that can occur; `keep` gets them after
+    each fault. Draws go on until `tries` of them fell into data, up to a limit."""
     counts = before or Tries({}, {})
     calls = {
         call: setting.calls(row, call) for call in sorted({f.call for f in setting.faults.values()})
@@ -387,20 +395,21 @@ def measure(setting: Setting, row: str, tries: int, before: Tries | None = None)
             continue
         data = counts.data.setdefault(name, [0, 0])
         aside = [*counts.aside.get(name, [0, 0])]
-        while data[1] < tries and data[1] + aside[1] < _MOST_DRAWS * tries:
-            draw = random.Random(f"{row}: {name}: {data[1] + aside[1]}")
-            if setting.times > 1:
-                found = setting.tried_together(row, fault, calls[fault.call], draw)
-            else:
-                found = iter([setting.tried(row, fault, calls[fault.call], draw)])
+        fruitless = 0  # draws of which none did harm
+        while data[1] < tries and (drawn := data[1] + aside[1] + fruitless) < _MOST_DRAWS * tries:
+            draw = random.Random(f"{row}: {name}: {drawn}")
+            try_some = setting.tried_together if setting.times > 1 else setting.tried
+            found = try_some(row, fault, calls[fault.call], draw)
             for one in islice(found, tries - data[1]):
                 which = aside if one.aside else data
                 which[0] += one.found
                 which[1] += 1
+            fruitless += drawn == data[1] + aside[1] + fruitless
         if aside[1] > 0:
             counts.aside[name] = aside
         if data[1] == 0:
             del counts.data[name]
+        keep(counts)
     return counts
 
 
@@ -413,9 +422,8 @@ def main(flavor: str, backend: str, tries: int, *rows: str) -> None:
             together = _TOGETHER if tries > 1 and ROWS[name].repeats else 0
             setting = Setting(find_engines()[flavor], backend, Path(place), together)
             before = Tries(lines.get(name, {}), lines.get(name + ASIDE, {}))
-            found = measure(setting, name, tries, before)
+            found = measure(setting, name, tries, before, partial(keep, where, name))
         print(flavor, backend, name, *found, flush=True)
-        keep(where, name, found)
 
 
 def keep(where: str, row: str, found: Tries) -> None:

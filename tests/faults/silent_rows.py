@@ -31,6 +31,8 @@ STREAMS = ("posix", "mpiio", "direct", "uring", "mmap")
 # They make no system call for a transfer: for them a file system changes the data
 # (fuse_files.py). It knows no order of writes to swap.
 BY_FILE_SYSTEM = ("uring", "mmap")
+# Their transfers end in the page cache; all others reach that file system.
+MAPPED = ("mmap",)
 # Messages between ranks, changed by faulty_messages.c.
 MESSAGES = "mpi"
 
@@ -38,7 +40,8 @@ MESSAGES = "mpi"
 class Row(NamedTuple):
     """A benchmark, its backends, the option that selects one, what backend direct needs in
     addition, the rank with the faults, the option for how often everything is repeated (empty: one
-    fault a run), and that number where one fault is made."""
+    fault a run), and that number where one fault is made. `own_errors`: the option is for how many
+    errors are reported, and faults of one run are in one repetition, each with an error."""
 
     words: str
     backends: tuple[str, ...] = STREAMS
@@ -47,6 +50,7 @@ class Row(NamedTuple):
     rank: int = 1
     repeats: str = "--repetitions"
     times: int = 1
+    own_errors: bool = False
 
 
 CONTAINERS = "partest, containers"
@@ -58,7 +62,8 @@ ROWS = {
     "b_eff_io": Row(
         "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full --fill random",
         for_direct="--backend-options unaligned=buffered",
-        repeats="",
+        repeats="--messages",
+        own_errors=True,
     ),
     "ior": Row("ior --block 64KiB --transfer 16KiB --verify inside", times=2),
     "ior, all phases": Row(

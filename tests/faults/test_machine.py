@@ -41,6 +41,29 @@ def test_no_file_descriptor_is_left(any_engine: Engine, tmp_path: Path, data: Pa
     assert list(data.iterdir()) == []
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_limit_of_descriptors_falls_in_mid_run(
+    any_engine: Engine, tmp_path: Path, data: Path, rank: int
+) -> None:
+    """A rank keeps what is open and can open nothing more. If it is the one that removes the files,
+    they stay, with the mark that `effio clean` needs."""
+    limit = "prlimit --pid $PPID --nofile=3:"
+    words = [
+        *("mdtest", "--items", "4", "--things", "files", "--quiet", "--dir", data),
+        f"--run-before-phase=test $EFFIO_RANK-$EFFIO_PHASE != {rank}-file-create || {limit}",
+    ]
+    run = any_engine.run(words, tmp_path)
+    assert run.code == 3, run
+    result = run.result
+    assert result.status == "io_error"
+    assert [m["valid"] for m in result.measurements] == [True, False]
+    error = result.measurements[1]["errors"][0]
+    assert (error["errno"], error["rank"]) == (errno.EMFILE, rank)
+    assert str(data) in error["path"]
+    left = sorted(path.name for path in data.iterdir())
+    assert [name[:11] for name in left] == ([".effio-run-", "test-dir.0-"] if rank == 0 else [])
+
+
 def test_no_memory_is_left(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """Of 1 TiB: more than an address space of 64 GiB has."""
     words = [*SMALL[:4], "--block", "1TiB", "--transfer", "1TiB", "--max-bytes", "1PiB"]

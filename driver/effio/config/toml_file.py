@@ -35,6 +35,8 @@ _TOKENS = re.compile(
     r"""|\"{3}.*?(?<!\\)\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]""",
     re.DOTALL,
 )
+# Python reads no longer number.
+_MANY_DIGITS = re.compile(r"[0-9_]{4301,}")
 _UNQUOTED = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 Loc = Sequence[str | int]
@@ -147,6 +149,9 @@ def read(path: Path) -> TomlFile:
         if "(at end of document)" in str(error):
             where = f"{path}:{len(text.splitlines())}:1"
         what = str(error).partition(" (at ")[0]
+        if "int_max_str_digits" in what and (digits := _MANY_DIGITS.search(text)):
+            where = f"{path}:{text.count(chr(10), 0, digits.start()) + 1}"
+            what = "a number of too many digits"
         raise EffioError(f"{where}: {what or 'nested too deeply'}") from None
 
 
