@@ -30,7 +30,7 @@ MORE = ("cephfs",) if os.environ.get("EFFIO_TEST_CEPHFS") else ()
 
 @dataclass
 class Mounted:
-    """A file system, and its mount on two client nodes."""
+    """A file system, and its mount on some client nodes."""
 
     kind: str
     cluster: Gluster | MooseFS | Ceph
@@ -40,11 +40,18 @@ class Mounted:
     def places(self) -> list[Path]:
         return [client.mount_point / "data" for client in self.cluster.clients]
 
-    def run(self, engine: Engine, words: Sequence[object], cwd: Path, timeout: float = 120) -> Run:
-        """A rank on each node."""
-        nodes = at_same_path(self.places, self.seen)
+    def run(
+        self,
+        engine: Engine,
+        words: Sequence[object],
+        cwd: Path,
+        timeout: float = 120,
+        nodes: Sequence[int] = (0, 1),
+    ) -> Run:
+        """A rank on each of `nodes`: clients by number, which may be named more than once."""
+        prefix = at_same_path([self.places[node] for node in nodes], self.seen)
         more = ["--dir", self.seen]
-        return engine.run([*words, *more], cwd, prefix=nodes, env=APART, timeout=timeout)
+        return engine.run([*words, *more], cwd, len(nodes), timeout, prefix=prefix, env=APART)
 
     def left(self) -> list[str]:
         """The names in the directory."""
@@ -75,18 +82,21 @@ def effio_on(
 
 
 @contextlib.contextmanager
-def mounted(kind: str, directory: Path, device: bool = False) -> Iterator[Mounted]:
+def mounted(
+    kind: str, directory: Path, device: bool = False, clients: int = 2
+) -> Iterator[Mounted]:
     seen = directory / "seen"
     seen.mkdir()
     with contextlib.ExitStack() as stack:
         cluster: Gluster | MooseFS | Ceph
         try:
             if kind == "moosefs":
-                cluster = stack.enter_context(moosefs(directory, device=device))
+                cluster = stack.enter_context(moosefs(directory, clients, device=device))
             elif kind == "cephfs":
-                cluster = stack.enter_context(ceph(directory))
+                cluster = stack.enter_context(ceph(directory, clients))
             else:
-                cluster = stack.enter_context(gluster(directory, kind, device=device))
+                made_by = gluster(directory, kind, clients, device=device)
+                cluster = stack.enter_context(made_by)
         except NotHereError as reason:
             pytest.skip(f"no {kind} file system here: {reason}")
         made = Mounted(kind, cluster, seen)
@@ -108,13 +118,14 @@ def _each(
 ) -> Iterator[Mounted]:
     if not ALL:
         pytest.skip("takes minutes: make test-file-systems")
-    with mounted(request.param, tmp_path_factory.mktemp(request.param)) as made:
+    place = tmp_path_factory.mktemp(request.param)
+    with mounted(request.param, place, clients=4) as made:
         yield made
 
 
 @pytest.fixture
 def file_system(_each: Mounted) -> Iterator[Mounted]:
-    """Every file system, one after the other."""
+    """Every file system, one after the other, on four client nodes."""
     yield _each
     _each.empty()
 

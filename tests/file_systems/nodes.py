@@ -275,10 +275,11 @@ class Network:
 
 
 def at_same_path(places: Sequence[Path], seen: Path) -> list[str]:
-    """Words before a program that give each rank its own node: a name, and its node's place at
-    the path `seen`."""
+    """Words before a program that give each rank a node: a name, and its node's place at the path
+    `seen`. Ranks of the same place are on the same node."""
     cases = "\n".join(
-        f"{rank}) mount --bind '{place}' '{seen}'; export SLURMD_NODENAME=node{rank + 1};;"
+        f"{rank}) mount --bind '{place}' '{seen}'; "
+        f"export SLURMD_NODENAME=node{places.index(place) + 1};;"
         for rank, place in enumerate(places)
     )
     script = f'case "${{OMPI_COMM_WORLD_RANK-$PMI_RANK}}" in\n{cases}\nesac\nexec "$@"'

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every benchmark of storage on two client nodes of each file system: its data are verified, and
-nothing is left."""
+"""Every benchmark of storage on one, two and four client nodes of each file system: its data are
+verified, and nothing is left."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -51,5 +52,36 @@ def test_a_benchmark_on_two_nodes(
         pytest.skip("this build has no such library")
     assert run.code == 0, run
     assert run.result.run["system"]["nodes"] == 2
+    assert all(m["valid"] for m in run.result.measurements)
+    assert file_system.left() == []
+
+
+# A launch of each benchmark, with {ranks} ranks.
+EACH = (
+    "b-eff-io --backend posix --time 0s --memory-per-rank 1MiB --partitions {ranks} --verify full",
+    "ior --backend mpiio --block 256KiB --transfer 64KiB --repetitions 2 --verify inside",
+    "mdtest --items 8 --write-bytes 4KiB --verify --also all",
+    "flash-io --backend mpiio --cells 4 --blocks 2 --files checkpoint --read all --fill index",
+    "libraries --edges 8 --processes {ranks} --hint-sets none",
+    "io-bench --size 256KiB --block 64KiB --copies {ranks}",
+    "spiobench --task-size 256KiB --block 64KiB --tasks {ranks}",
+    *(words for words in RUNS if words.startswith(("ssca3", "tile-io", "pio", "partest"))),
+    "saturation --size 256KiB --transfer 64KiB --processes {ranks} --repetitions 1",
+    "overlap --transfer 64KiB --repetitions 2 --work-time 1ms",
+)
+# Two ranks on one node, and one on each of four.
+NODES = ((0, 0), (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("nodes", NODES, ids=("one", "four"))
+@pytest.mark.parametrize("words", EACH)
+def test_a_benchmark_on_one_or_four_nodes(
+    words: str, nodes: Sequence[int], any_engine: Engine, file_system: Mounted, tmp_path: Path
+) -> None:
+    any_engine.needs_ranks(len(nodes))
+    wanted = words.format(ranks=len(nodes)).split()
+    run = file_system.run(any_engine, [*wanted, "--quiet"], tmp_path, nodes=nodes)
+    assert run.code == 0, run
+    assert run.result.run["system"]["nodes"] == len(set(nodes))
     assert all(m["valid"] for m in run.result.measurements)
     assert file_system.left() == []
