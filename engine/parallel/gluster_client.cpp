@@ -29,13 +29,22 @@ std::string word_of(const files::path& path) {
     return word;
 }
 
-/// Calls `use(directory, kind)` for each part ("translator") of the client that is at work.
+constexpr std::string_view parts = "/.meta/graphs/active";
+
+/// Calls `use(directory)` for each part ("translator") of the client that is at work and that the
+/// servers' manager has named VOLUME-`kind`-NUMBER. Each file that is read there costs a message
+/// to the client's process, and a measurement asks several times: the name says what "type" would.
 template <class Use>
-void for_parts(const std::string& mount_point, Use&& use) {
+void for_parts(const std::string& mount_point, std::string_view kind, Use&& use) {
+    const std::string in_name = "-" + std::string(kind) + "-";
     std::error_code failed;
-    for (const auto& entry :
-         files::directory_iterator(mount_point + "/.meta/graphs/active", failed)) {
-        if (entry.is_directory(failed)) use(entry.path(), word_of(entry.path() / "type"));
+    for (const auto& entry : files::directory_iterator(mount_point + std::string(parts), failed)) {
+        const std::string name = entry.path().filename().string();
+        const auto at = name.rfind(in_name);
+        if (at == std::string::npos) continue;
+        const auto number = name.substr(at + in_name.size());
+        if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) continue;
+        use(entry.path());
     }
 }
 
@@ -57,8 +66,7 @@ bool is_gluster(const FileSystem& fs) {
 std::optional<NetworkBytes> gluster_messages(const std::string& mount_point) {
     std::optional<NetworkBytes> sum;
     bool whole = true;
-    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
-        if (kind != "protocol/client") return;
+    for_parts(mount_point, "client", [&](const files::path& part) {
         const std::string said = said_in(part / "private");
         const auto read = number_of(said, "total_bytes_read");
         const auto written = number_of(said, "total_bytes_written");
@@ -73,15 +81,17 @@ std::optional<NetworkBytes> gluster_messages(const std::string& mount_point) {
 
 double gluster_copies(const std::string& mount_point) {
     double copies = 1;
-    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
-        if (kind != "cluster/replicate" && kind != "cluster/disperse") return;
+    const auto servers_of = [](const files::path& part) {
         std::error_code failed;
-        const auto servers = static_cast<double>(
+        return static_cast<double>(
             std::distance(files::directory_iterator(part / "subvolumes", failed), {}));
+    };
+    for_parts(mount_point, "replicate",
+              [&](const files::path& part) { copies = std::max(copies, servers_of(part)); });
+    for_parts(mount_point, "disperse", [&](const files::path& part) {
+        const double servers = servers_of(part);
         const auto redundancy = parse_real(word_of(part / "options/redundancy"));
-        const double spare = kind == "cluster/replicate" ? servers - 1
-                             : redundancy                ? *redundancy
-                                                         : 0;
+        const double spare = redundancy ? *redundancy : 0;
         if (spare >= 0 && spare < servers) copies = std::max(copies, servers / (servers - spare));
     });
     return copies;
@@ -89,15 +99,16 @@ double gluster_copies(const std::string& mount_point) {
 
 bool gluster_hides_files(const std::string& mount_point) {
     bool hidden = false;
-    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
-        if (kind != "cluster/distribute") return;
-        const std::string said = said_in(part / "private");
+    std::error_code failed;
+    for (const auto& part : files::directory_iterator(mount_point + std::string(parts), failed)) {
+        if (word_of(part.path() / "type") != "cluster/distribute") continue;
+        const std::string said = said_in(part.path() / "private");
         for (std::size_t i = 0;; ++i) {
             const auto up = number_of(said, "subvolume_status[" + std::to_string(i) + "]");
-            if (!up) return;
+            if (!up) break;
             hidden = hidden || *up == 0;
         }
-    });
+    }
     return hidden;
 }
 

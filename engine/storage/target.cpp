@@ -17,6 +17,7 @@
 
 #include "core/fields.hpp"
 #include "parallel/system.hpp"
+#include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
 #include "storage/removal.hpp"
 #include "storage/shared_directory.hpp"
@@ -58,6 +59,12 @@ std::string new_token() {
 bool exists(const std::string& path) {
     struct stat info{};
     return lstat(path.c_str(), &info) == 0;
+}
+
+/// Whether a name is seen here only because this node's view is late: an earlier run has just
+/// removed it on another node.
+bool is_gone(Session& session, const std::string& path) {
+    return look_until(session, [&path] { return !exists(path); });
 }
 
 /// In an end that is not orderly there is only stderr.
@@ -168,7 +175,7 @@ Status Target::check_directories() {
     return {};
 }
 
-Status Target::check_names(Existing& existing, Existing& replaced) {
+Status Target::check_names(Session& session, Existing& existing, Existing& replaced) {
     Status found;
     for_share(request_.files, rank_, ranks_, [&](const FileSet& set, int i) {
         if (!found) return;
@@ -186,6 +193,7 @@ Status Target::check_names(Existing& existing, Existing& replaced) {
             not_ours_.insert(file);
             existing.add(info);
         } else if (!request_.overwrite) {
+            if (is_gone(session, file)) return;
             found = refuse(file,
                            "exists already and was not made by this run; remove it, or give "
                            "--overwrite");
@@ -231,21 +239,17 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     Existing existing;
     Existing replaced;
     auto checked = target.check_directories();
-    if (checked) checked = target.check_trees(session.comm);
-    if (checked) checked = target.check_names(existing, replaced);
+    const bool late = checked && session.nodes > 1 && target.file_system_->type.starts_with("fuse");
+    session.late_views = session.comm.max(late ? 1 : 0) > 0;
+    if (checked) checked = target.check_trees(session);
+    if (checked) checked = target.check_names(session, existing, replaced);
     if (!checked) mine.fail(session.signed_error(checked.error()));
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
-    const bool late = session.nodes > 1 && target.file_system_->type.starts_with("fuse");
-    std::array sums{existing.files,
-                    replaced.files,
-                    existing.bytes + replaced.bytes,
-                    std::ssize(target.not_ours_),
-                    std::int64_t{late ? 1 : 0},
-                    std::int64_t{target.full_.empty() ? 0 : 1}};
+    std::array sums{existing.files, replaced.files, existing.bytes + replaced.bytes,
+                    std::ssize(target.not_ours_), std::int64_t{target.full_.empty() ? 0 : 1}};
     session.comm.sum(std::span<std::int64_t>(sums));
-    session.late_views = sums[4] > 0;
     // --max-bytes does not make space. Existing files have theirs.
-    if (sums[5] > 0 && sums[2] == 0 && !r.only_read && !r.adopt_trees) {
+    if (sums[4] > 0 && sums[2] == 0 && !r.only_read && !r.adopt_trees) {
         if (!target.full_.empty()) {
             mine.fail(session.signed_error(
                 io_error("plan the run", target.full_,
@@ -320,16 +324,16 @@ Status Target::make_missing_directories() {
     return {};
 }
 
-Status Target::check_trees(const Comm& comm) const {
+Status Target::check_trees(Session& session) const {
     for (const auto& set : request_.trees) {
-        for (std::int64_t i = comm.rank(); i < set.count(); i += comm.size()) {
-            if (auto good = check_tree(set, set.path(i)); !good) return good;
+        for (std::int64_t i = rank_; i < set.count(); i += ranks_) {
+            if (auto good = check_tree(session, set, set.path(i)); !good) return good;
         }
     }
     return {};
 }
 
-Status Target::check_tree(const TreeSet& set, const std::string& path) const {
+Status Target::check_tree(Session& session, const TreeSet& set, const std::string& path) const {
     if (request_.adopt_trees) {
         struct stat info{};
         if (lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
@@ -341,6 +345,7 @@ Status Target::check_tree(const TreeSet& set, const std::string& path) const {
     }
     if (!exists(path)) return {};
     if (!request_.overwrite && !request_.replace_trees) {
+        if (is_gone(session, path)) return {};
         return refuse(path, owner_of_tree(path)
                                 ? "exists already: an earlier run of effio was killed or is at "
                                   "work; remove it, or give --overwrite"
@@ -355,7 +360,7 @@ Status Target::check_tree(const TreeSet& set, const std::string& path) const {
         }
     }
     const auto left = unaccounted_in_tree(path, names);
-    if (!left) return left.error();
+    if (!left) return is_gone(session, path) ? Status() : left.error();
     if (left->nothing()) {
         if (!request_.overwrite) {
             fmt::print(stderr, "effio: warning: {} exists already; this run replaces it\n", path);

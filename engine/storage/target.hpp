@@ -134,10 +134,10 @@ class Target {
         }
     };
 
-    Status check_names(Existing& existing, Existing& replaced);
+    Status check_names(Session& session, Existing& existing, Existing& replaced);
     bool removes(const FileSet& set) const;
-    Status check_trees(const Comm& comm) const;
-    Status check_tree(const TreeSet& set, const std::string& path) const;
+    Status check_trees(Session& session) const;
+    Status check_tree(Session& session, const TreeSet& set, const std::string& path) const;
     Status remove_tree(const TreeSet& set, const std::string& path) const;
     Status make_missing_directories();
     std::vector<std::string> directories() const;

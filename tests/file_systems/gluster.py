@@ -67,13 +67,7 @@ def gluster(
             mounted.command("volume", "set", "effio", "network.ping-timeout", "5")
             mounted.command("volume", "start", "effio")
             for number in range(clients):
-                client = network.client(f"client{number + 1}")
-                client.mount(
-                    "glusterfs", f"--volfile-server={servers[0].address}", "--volfile-id=effio",
-                    f"--log-file={directory}/client{number + 1}.log", client.mount_point,
-                    kind="GlusterFS",
-                )  # fmt: skip
-                mounted.clients.append(client)
+                mount_of(mounted, f"client{number + 1}")
             yield mounted
 
 
@@ -89,3 +83,15 @@ def _answers(server: Server) -> bool:
 
 def _connected(mounted: Gluster) -> int:
     return mounted.command("peer", "status").count("Peer in Cluster (Connected)")
+
+
+def mount_of(mounted: Gluster, name: str, *options: str) -> Client:
+    """On one more client node."""
+    client = mounted.network.client(name)
+    client.mount(
+        "glusterfs", f"--volfile-server={mounted.servers[0].address}", "--volfile-id=effio",
+        f"--log-file={mounted.network.directory}/{name}.log", *options, client.mount_point,
+        kind="GlusterFS",
+    )  # fmt: skip
+    mounted.clients.append(client)
+    return client
