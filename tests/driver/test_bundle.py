@@ -214,9 +214,22 @@ def test_runs_that_do_different_things_have_no_common_mean(effio: Effio) -> None
     results = rows(effio.cwd / "out", "results-b-eff-io")
     told = [(r["Test"].rpartition(", ")[2], r["Benchmarked Rate"]) for r in smallest(results)]
     assert [(name, float(rate)) for name, rate in told] == [
-        ("time=12.0", 5.0),
-        ("time=24.0", 15.0),
+        ("time 12 s", 5.0),
+        ("time 24 s", 15.0),
     ]
+
+
+def test_an_axis_that_is_an_option_is_named_once(effio: Effio) -> None:
+    place = {"name": "c", "step": "s", "point": "0", "repetition": 0}
+    for name, factor, axis in (("first", 1.0, "12s"), ("second", 3.0, "24s")):
+        folder = keep(effio, name, factor, options={"time": float(axis[:-1])})
+        record = json.loads((folder / "run.json").read_text())
+        record["campaign"] = {**place, "point": axis, "axes": {"time": axis}}
+        (folder / "run.json").write_text(json.dumps(record))
+    assert effio.call("bundle", "first", "second", "-o", "out").returncode == 0
+    results = rows(effio.cwd / "out", "results-b-eff-io")
+    apart = {tuple(w for w in r["Test"].split(", ") if w.startswith("time")) for r in results}
+    assert apart == {("time 12 s",), ("time 24 s",)}
 
 
 def faults(folder: Path) -> list[tuple[str, str]]:

@@ -205,7 +205,7 @@ def test_a_launcher_of_another_mpi_is_refused(engine: Engine, path: Path) -> Non
         choose_launcher(engine, LAPTOP)
     assert caught.value.code == ExitCode.ENVIRONMENT
     assert "Open MPI 4.1.4" in caught.value.message
-    with pytest.raises(EffioError, match="each of its ranks would believe to be alone"):
+    with pytest.raises(EffioError, match="each rank would run alone, as rank 0 of 1"):
         choose_launcher(engine, LAPTOP, wanted=wrong)
 
 

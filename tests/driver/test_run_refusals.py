@@ -27,7 +27,7 @@ def test_a_launcher_of_another_mpi_is_refused_before_anything_starts(
         "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", wrong
     )
     assert done.returncode == 6
-    assert "each of its ranks would believe to be alone" in done.stderr
+    assert "each rank would run alone, as rank 0 of 1" in done.stderr
     assert not (effio.cwd / "effio-runs").exists()
 
 

@@ -118,7 +118,7 @@ def _fitting(path: str, found: Mpi, engine: Engine, options: tuple[str, ...]) ->
     if engine.mpi is not None and not found.speaks_with(engine.mpi):
         raise environment_error(
             f"{path} belongs to {found}, but the engine {engine.path} was built with {engine.mpi}: "
-            "each of its ranks would believe to be alone",
+            "each rank would run alone, as rank 0 of 1",
             "name the launcher of that MPI (--launcher PATH), or build an engine for this one "
             "(effio engine build)",
         )

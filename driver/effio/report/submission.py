@@ -23,6 +23,7 @@ from effio.report.comparison import place, varying
 from effio.report.instructed import in_units, instructed
 from effio.report.model import Cell, Column, Section, Table
 from effio.store.folder import RESULT, RunFolder
+from effio.store.option_values import coordinate_text
 from effio.store.safe_files import sha256_of
 
 
@@ -84,8 +85,9 @@ def _rows_of(system: MeasuredSystem) -> Iterator[_Row]:
     for (benchmark, labels, options), runs in groups.items():
         others = [o for b, _, o in groups if b == benchmark]
         shared = frozenset[tuple[str, str]].intersection(*others)
-        told = [*labels, *sorted(options - shared)]
-        apart = ", ".join(f"{name}={value}" for name, value in told)
+        # An axis of a campaign is an option too.
+        told = dict([*sorted(options - shared), *labels])
+        apart = ", ".join(f"{n.replace('-', ' ')} {coordinate_text(n, v)}" for n, v in told.items())
         for sample in samples_of(runs).values():
             yield _Row(system.letter, sample, fmt.plain(apart, 200))
 
@@ -208,7 +210,7 @@ def hints_table(runs: Sequence[Judged]) -> Table:
             if isinstance(block, Table):
                 columns = block.columns
                 rows += [[run.name, *row] for row in block.rows]
-    return Table([Column("run"), *columns], rows, "Hints asked and granted")
+    return Table([Column("run"), *columns], rows, "Hints requested and granted")
 
 
 def versions_table(runs: Sequence[Judged]) -> Table:
