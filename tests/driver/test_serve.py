@@ -233,8 +233,9 @@ def test_runs_are_grouped_by_campaign_with_what_tells_them_apart(runs: Path) -> 
     sweep = text.partition("Campaign sweep")[2]
     points = re.findall(r'<span class="point">(.*?)</span>', sweep)
     assert points[:2] == [
-        "step bulk · transfer 2048 · repetition 1", "step bulk · transfer 1024 · repetition 10",
-    ]  # fmt: skip
+        "step bulk · transfer 2\u00a0KiB · repetition 1",
+        "step bulk · transfer 1\u00a0KiB · repetition 10",
+    ]
     assert re.findall(r'<span class="where">(.*?)</span>', sweep)[0] == (
         "2026-01-01 00:00 UTC · 2 ranks · ext4 /"
     )

@@ -470,8 +470,8 @@ def test_runs_are_grouped_by_campaign_and_told_apart(store: Effio) -> None:
     at = shown.index("campaign sweep (20)")
     assert shown[at + 1].split() == ["id", "transfer", "rep"]
     rows = [json.loads(line) for line in store.call("runs", "--json").stdout.splitlines()]
-    assert shown[at + 2].split() == [rows[0]["id"], "1024", "1"]
-    assert shown[at + 21].split() == [rows[19]["id"], "2048", "10"]
+    assert shown[at + 2].split() == [rows[0]["id"], "1", "KiB", "1"]
+    assert shown[at + 21].split() == [rows[19]["id"], "2", "KiB", "10"]
     assert "no campaign (3)" in shown
     assert rows[0]["axes"] == {"transfer": "1024"}
     # In a pipe each run is one line, with whole names and all columns.

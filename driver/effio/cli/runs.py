@@ -22,7 +22,7 @@ from effio.report.listing import (
     number_of,
     verdict_of,
 )
-from effio.report.model import Cell, Column, Table
+from effio.report.model import AxisValue, Cell, Column, Table
 from effio.report.texts import Form
 from effio.store.index import Line
 from effio.store.short_ids import ShortIds
@@ -52,7 +52,7 @@ def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
             ids.of(line["run"]),
             "" if line["campaign"] else line["benchmark"],
             line["step"],
-            *(own.get(name, "") for name in axes),
+            *(AxisValue(name, own.get(name, "")) for name in axes),
             line["repetition"],
             line["state"],
             line["value"],

@@ -20,6 +20,7 @@ from effio.report.listing import axes_of, grouped, line_of, verdict_of
 from effio.store import safe_files
 from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder, Store
 from effio.store.index import Entry, Index
+from effio.store.option_values import coordinate_text
 
 # What of a run can be looked at as it is.
 FILES = (RESULT, RECORD, "environment.json", "stdout.log", "stderr.log", "job.sh", "job.log")
@@ -47,7 +48,7 @@ class Shown:
         cells = self.cells
         if not cells["campaign"]:
             return [cells["benchmark"], cells["options"]]
-        axes = [f"{name} {value}" for name, value in axes_of(cells).items()]
+        axes = [f"{n} {coordinate_text(n, value)}" for n, value in axes_of(cells).items()]
         return [f"step {cells['step']}", *axes, f"repetition {cells['repetition']}"]
 
     @property
