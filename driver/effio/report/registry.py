@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which module reports which benchmark: effio/report/<name>.py or its package, with an object
 `TELLER` (see Teller). A benchmark on the engine's frame for studies needs none, and another one
-without a module still gets the common sections (CONTRIBUTING.md, "How to add a report section").
+without a module still gets the common sections (docs/develop/add-a-report.md).
 """
 
 from __future__ import annotations
