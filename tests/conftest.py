@@ -24,6 +24,12 @@ LONGEST_FIRST = (
     "test_campaign_jobs.py",
     "test_campaign_killed.py",
     "docs",
+    # The tests of one of these run in one process, for up to three minutes.
+    "test_tables.py",
+    "test_page_size.py",
+    "test_campaign_runs.py",
+    "test_page.py",
+    "test_page_tables.py",
     "faults",
     "system",
     "test_run_endings.py",
