@@ -138,7 +138,7 @@ def test_the_benchmark_of_the_page(built: Engine, tmp_path: Path) -> None:
     described = built.alone(["describe", "strides"], tmp_path)
     names = {option["name"] for option in json.loads(described.stdout)["options"]}
     assert {"record", "records", "distance", "backend", "max-bytes", "repetitions"} <= names
-    planned = built.alone(["strides", "--plan", "--records=8", "--distance=3"], tmp_path)
+    planned = built.alone(["strides", "--plan-json", "--records=8", "--distance=3"], tmp_path)
     assert planned.code == 0
     # Of one rank: eight records with seven gaps of two records.
     assert str((8 + 7 * 2) * 4096) in planned.stdout.replace(" ", ""), planned.stdout
