@@ -339,5 +339,14 @@ TEST(Options, the_values_in_force_are_echoed_in_base_units) {
         "blocks": [1024, 2048], "names": ["a"]})"));
 }
 
+TEST(Options, the_first_broken_rule_is_told) {
+    EXPECT_TRUE(check_rules({}));
+    EXPECT_TRUE(check_rules({{false, "one"}, {false, "two"}}));
+    const auto broken = check_rules({{false, "one"}, {true, "two"}, {true, "three"}});
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().exit_code, ExitCode::usage);
+    EXPECT_EQ(broken.error().cause, "two");
+}
+
 }  // namespace
 }  // namespace effio
