@@ -14,7 +14,7 @@ namespace effio {
 Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::string>& words,
                                                        const std::vector<std::string>& own = {});
 
-/// What the classic header shows beside the setup.
+/// What the classic header shows in addition to the setup.
 struct ClassicHeader {
     std::string prefix;
     std::string path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Command lines and text formats that others already parse. Each program here is a translation to
-// our own options and a view of our own events, and nothing else.
+// our options and a view of our events, and nothing else.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace effio {
 
 struct ClassicProgram {
     /// The benchmark with the classic view attached, and our command line for it. Without a
-    /// benchmark there is nothing to run: `message` was asked for (help), `code` is the answer.
+    /// benchmark there is nothing to run: `message` was requested (help), `code` is the answer.
     struct Translation {
         std::unique_ptr<Benchmark> benchmark;
         std::vector<std::string> arguments;

@@ -16,7 +16,7 @@ namespace effio {
 Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words,
                                                   const std::vector<std::string>& own = {});
 
-/// What IOR was asked for in one test and what ior makes of it.
+/// What one test of IOR requests, and what ior makes of it.
 struct IorTranslation {
     std::vector<std::string> arguments;  ///< our command line
     std::vector<std::string> warnings;   ///< what the original warns of

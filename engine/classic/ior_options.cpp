@@ -81,7 +81,7 @@ std::span<const Row> rows() {
         {'q', "quitOnError", Kind::flag, &O::quit_on_error, "end after a phase with wrong data"},
         {'Q', "taskPerNodeOffset", Kind::integer, &O::task_offset, "nodes between for -C, -Z [1]"},
         {'r', "readFile", Kind::flag, &O::read, "read"},
-        {'R', "checkRead", Kind::flag, &O::check_read, "read, and verify in a pass of its own"},
+        {'R', "checkRead", Kind::flag, &O::check_read, "read, and verify in a separate pass"},
         {'s', "segmentCount", Kind::size, &O::segments, "segments [1]"},
         {'S', "mpiio.useStridedDatatype", Kind::flag, &O::strided_type,
          "all blocks of a task in one call (MPIIO)", "useStridedDatatype"},
@@ -95,7 +95,7 @@ std::span<const Row> rows() {
         {'V', "mpiio.useFileView", Kind::flag, &O::file_view, "through a view (MPIIO)",
          "useFileView"},
         {'w', "writeFile", Kind::flag, &O::write, "write"},
-        {'W', "checkWrite", Kind::flag, &O::check_write, "write, and verify in a pass of its own"},
+        {'W', "checkWrite", Kind::flag, &O::check_write, "write, and verify in a separate pass"},
         {'x', "singleXferAttempt", Kind::flag, &O::single_attempt,
          "accepted: a call that moves too little is an error anyway"},
         {'X', "reorderTasksRandomSeed", Kind::integer, &O::reorder_seed, "seed for -Z"},
@@ -295,7 +295,7 @@ class Reader {
         fault(fmt::format("'{}' is no option of ior; ior --help lists them", name));
     }
 
-    /// A flag that stands there once more.
+    /// A flag that is there once more.
     void count(const Row& row) {
         std::int64_t& times = now_.*std::get<std::int64_t IorOptions::*>(row.target);
         if (const auto more = sum_of({times, 1}); more) {
@@ -327,7 +327,7 @@ class Reader {
         now_.*std::get<std::int64_t IorOptions::*>(row.target) = *value;
     }
 
-    /// "key=value,key=value"; a flag may stand alone.
+    /// "key=value,key=value"; a flag may have no value.
     void directives(std::string_view text, const std::string& where) {
         while (!text.empty()) {
             const auto comma = text.find(',');
@@ -439,7 +439,7 @@ std::string ior_help() {
     std::string text =
         "ior: bulk reads and writes through POSIX, MPI-IO, HDF5 or PnetCDF, with the options and "
         "the output of "
-        "IOR.\nFlags may stand together (-wk) and count (-vv); sizes take k, m, g, t, p.\n\n"
+        "IOR.\nFlags may be joined (-wk) and count (-vv); sizes take k, m, g, t, p.\n\n"
         "  -f FILE            script: IOR START, directives, RUN[, IOR STOP]\n"
         "  -O KEY=VALUE,...   directives\n";
     for (const Row& row : rows()) {

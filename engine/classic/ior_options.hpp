@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IOR's own options as they stand on command lines, in -O directives and in scripts
+// IOR's own options as they are on command lines, in -O directives and in scripts
 // (docs/definitions/ior.md). Nothing here is translated yet.
 #pragma once
 
@@ -121,7 +121,7 @@ struct IorCommand {
 Result<IorCommand> parse_ior(const std::vector<std::string>& words);
 
 /// A number with k, m, g, t or p (powers of 1024, in any case, an "iB" or "b" may follow); nothing
-/// else may stand behind it.
+/// else may follow it.
 Result<std::int64_t> parse_ior_size(std::string_view text);
 
 std::string ior_help();

@@ -267,7 +267,7 @@ class MdtestReader {
         } else if (name == "dataPacketType") {
             view_.notes.emplace_back(
                 "--dataPacketType: data are always such that neither compression nor "
-                "deduplication gains, and that tell a misplaced file");
+                "deduplication gains, and that show a misplaced file");
         } else if (name == "showRankStatistics") {
             view_.rank_statistics = true;
         } else if (name == "print-all-procs") {
@@ -341,7 +341,7 @@ class MdtestReader {
             if (as_of_2017_) phases_.erase("rename");
         }
         flag(fmt::format("phases={}", fmt::join(phases_, ",")));
-        // The original leaves what it was not told to remove.
+        // The original leaves what it was not set to remove.
         if (!phases_.contains("remove")) flag("keep");
         stonewall();
         base_directories();

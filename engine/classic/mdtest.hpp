@@ -16,7 +16,7 @@ namespace effio {
 Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words,
                                                      const std::vector<std::string>& own = {});
 
-/// What the classic output depends on beside the results.
+/// What the classic output depends on in addition to the results.
 struct ClassicMdtest {
     std::vector<std::string> words;  ///< the command line
     std::vector<std::string> notes;  ///< for stderr: what is meant by options of old

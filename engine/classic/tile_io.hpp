@@ -14,7 +14,7 @@ namespace effio {
 Result<ClassicProgram::Translation> translate_tile_io(const std::vector<std::string>& words,
                                                       const std::vector<std::string>& further);
 
-/// What the program was asked for, as its report repeats it.
+/// What was requested of the program, as its report repeats it.
 struct TileIoRequest {
     tile_io::Geometry geometry;
     std::string host;

@@ -12,7 +12,7 @@ namespace effio {
 /// Rows after which the design is balanced and begins again: `n` if even, else 2 `n`.
 std::size_t balanced_rows(std::size_t n);
 
-/// The order of 0…n-1 in a row (taken modulo balanced_rows). Over all rows each number stands at
+/// The order of 0…n-1 in a row (taken modulo balanced_rows). Over all rows each number is at
 /// each place equally often and follows each other number equally often. Rows 2k and 2k+1 mirror
 /// each other, so that a steady drift cancels in each such pair.
 std::vector<std::size_t> balanced_order(std::size_t n, std::size_t row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batch means: what one long pass says of how sure its rate is (Schmeiser 1982). The calls of a
-// pass hang together; the means of slices of it that are long enough do so less, and what is left
-// of that `interval_of_rounds` sees. Pure.
+// pass are autocorrelated; the means of slices of it that are long enough are so less, and what is
+// left of that `interval_of_rounds` sees. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace effio {
 /// The slices of a pass, all of the same length, and their rates in their order. Their mean is the
 /// amount over the time (a ratio estimator). What is left over at the end belongs to none.
 struct Batches {
-    /// Fewer do not show whether they hang together.
+    /// Fewer do not show whether they are autocorrelated.
     static constexpr std::int64_t least = RoundsInterval::least_to_see;
-    /// More are joined: what lies close hangs together.
+    /// More are joined: what is close is autocorrelated.
     static constexpr std::int64_t most = 100;
     /// Of each worker, in a slice: a call that is cut into many slices would make them alike.
     static constexpr double least_calls = 4;
@@ -35,7 +35,7 @@ struct Batches {
 Batches batches_of(const TimeSeries& series, double seconds, double calls);
 
 /// Notes when how many calls were over, at most `most_marks` times evenly spread over a loop whose
-/// length nobody knows: one comparison a call.
+/// length no one knows: one comparison a call.
 class CallMarks {
   public:
     static constexpr std::size_t most_marks = 2 * Batches::most;
@@ -43,7 +43,7 @@ class CallMarks {
     /// Takes its memory, so it is made before any time is measured.
     CallMarks() { marks_.reserve(most_marks); }
     void begin(double now) { start_ = now; }
-    /// `done` calls are over at `now`, a reading of the clock that `begin` was told of.
+    /// `done` calls are over at `now`, a reading of the clock that `begin` was given.
     [[gnu::always_inline]] void note(std::int64_t done, double now) {
         if (done >= next_) [[unlikely]]
             keep(now);

@@ -21,12 +21,12 @@ constexpr std::array<ExitCodeInfo, 8> table{{
     {ExitCode::environment, "environment",
      "the machine lacks something: no MPI, wrong launcher, missing library"},
     {ExitCode::results, "results",
-     "the place of results takes no more; what was measured is told and kept elsewhere if "
+     "the place of results takes no more; what was measured is reported and kept elsewhere if "
      "possible"},
 }};
 
-// Graver last. An interruption outranks wrong data because the run is incomplete.
-// Where results lie says least about the run itself.
+// More severe last. An interruption outranks wrong data because the run is incomplete.
+// Where results are says least about the run itself.
 constexpr std::array<ExitCode, 8> gravity{
     ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
     ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};

@@ -33,7 +33,8 @@ struct ExitCodeInfo {
 std::span<const ExitCodeInfo> exit_codes();
 std::string_view name(ExitCode code);
 
-/// The graver of two outcomes: what stopped the run outranks what was merely found wrong in it.
+/// The more severe of two outcomes: what stopped the run outranks what was merely found wrong in
+/// it.
 ExitCode graver(ExitCode a, ExitCode b);
 
 /// One failure: what was tried, where, and why it failed.
@@ -42,7 +43,7 @@ struct Error {
     std::string operation;               ///< the call, e.g. "MPI_File_write_all"
     std::string cause;                   ///< the library's or system's own words, or ours
     std::string path;                    ///< the file or directory; empty if none
-    std::optional<std::int64_t> offset;  ///< bytes from the begin of the file (or of the view)
+    std::optional<std::int64_t> offset;  ///< bytes from the start of the file (or of the view)
     int system_code = 0;                 ///< errno; 0 if the failure has none
     int mpi_class = 0;                   ///< MPI error class; 0 if the failure has none
     int rank = -1;                       ///< world rank; -1 before MPI_Init

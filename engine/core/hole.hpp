@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data that nobody wrote.
+// Data that no one wrote.
 #pragma once
 
 #include <algorithm>

@@ -151,7 +151,7 @@ Walk::Walk(const Blocks& blocks, std::int64_t part, Order order, std::uint64_t s
 }
 
 std::int64_t Walk::scattered(std::int64_t step) const {
-    // The transfers of the whole file, numbered by offset, are dealt out in turn.
+    // The transfers of the whole file, numbered by offset, are dealt out round-robin.
     if (shuffle_) return (*shuffle_)(step * blocks_.parts + part_) * blocks_.transfer;
     const std::int64_t segment = step / blocks_.transfers_per_block();
     const std::int64_t inside = step % blocks_.transfers_per_block();

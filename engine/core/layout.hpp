@@ -24,7 +24,8 @@ struct Contiguous {
     friend bool operator==(const Contiguous&, const Contiguous&) = default;
 };
 
-/// The file is dealt out in chunks, one to each of `parts` in turn; this is the stream of `part`.
+/// The file is dealt out in chunks, one to each of `parts` one after the other; this is the stream
+/// of `part`.
 struct RoundRobin {
     int parts = 1;
     int part = 0;
@@ -41,17 +42,17 @@ struct Box {
     std::int64_t element = 1;  ///< bytes
 
     std::int64_t bytes() const;
-    /// Where the first element of the box stands in the array; bytes.
+    /// Where the first element of the box is in the array; bytes.
     std::int64_t first() const;
-    /// Bytes of the box that stand together in the array; 0 for an empty box.
+    /// Bytes of the box that are together in the array; 0 for an empty box.
     std::int64_t run() const;
     bool is_contiguous() const { return run() == bytes(); }
-    /// Where the byte `offset` < bytes() of the stream stands in the array.
+    /// Where the byte `offset` < bytes() of the stream is in the array.
     std::int64_t place(std::int64_t offset) const;
     friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// One level of nested strides: so many, so many bytes apart.
+/// One level of nested strides: how many, and the bytes between.
 struct Level {
     std::int64_t count = 1;
     std::int64_t stride = 0;
@@ -119,7 +120,7 @@ void for_each_run(const View& view, std::int64_t offset, std::int64_t bytes, Tou
         }
         return;
     }
-    // The other shapes are runs of one length, each at a place of its own.
+    // The other shapes are runs of one length, each at a separate place.
     const auto by_place = [&](const auto& shape) {
         const std::int64_t run = shape.run();
         while (bytes > 0) {
@@ -198,7 +199,7 @@ struct Blocks {
 
 enum class Order {
     sequential,  ///< in the order of the file
-    backward,    ///< from the end to the begin; not for Walk
+    backward,    ///< from the end to the start; not for Walk
     shuffled,    ///< every transfer once, in random order, equally many for each part
     random,      ///< random blocks of the file, with repeats, each read through in order
 };

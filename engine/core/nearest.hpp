@@ -9,7 +9,7 @@
 namespace effio {
 
 /// The word of `known` that `word` is a slip of the finger away from: at most three letters, and no
-/// more than about half of its own, are wrong, missing or too many. Empty if there is none.
+/// more than about half of the word, are wrong, missing or too many. Empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace effio

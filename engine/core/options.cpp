@@ -386,7 +386,7 @@ Status OptionTable::set_all(std::string_view pairs) {
     std::vector<std::string> faults;
     while (!pairs.empty()) {
         const auto comma = pairs.find(',');
-        // Each pair is read as a line of its own: the next one cannot be taken for its value.
+        // Each pair is read as a separate line: the next one cannot be taken for its value.
         const std::string word = fmt::format("--{}", pairs.substr(0, comma));
         pairs = comma == std::string_view::npos ? std::string_view() : pairs.substr(comma + 1);
         if (auto done = parse(std::span(&word, 1)); !done) faults.push_back(done.error().cause);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One table of options per benchmark. From it come the command line, the help text, the JSON
-// description that the driver and the documentation use, and the echo of the values in force.
+// description that the driver and the documentation use, and the echo of the values in effect.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace effio {
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 
-/// Which of the words stands for this value; the last one where none does.
+/// Which of the words represents this value; the last one where none does.
 template <class T>
 std::size_t index_of(const Words<T>& words, const std::type_identity_t<T>& value) {
     std::size_t i = 0;
@@ -99,7 +99,7 @@ class OptionTable {
     /// hints) ends the help text.
     OptionTable(std::string command, std::string purpose, std::string closing = {});
 
-    /// Options added after this call stand under `title` in the help text.
+    /// Options added after this call are under `title` in the help text.
     void group(std::string title) { group_ = std::move(title); }
 
     Option& flag(std::string name, bool& target, std::string help);
@@ -177,14 +177,15 @@ class OptionTable {
     Status parse(std::span<const std::string> arguments);
     /// Sets one option by name from text, e.g. from a directive of a classic program.
     Status set(std::string_view name, std::string_view text);
-    /// Sets options from "name=value,name=value"; a flag stands alone. Every fault is
+    /// Sets options from "name=value,name=value"; a flag has no value. Every fault is
     /// reported, as by parse.
     Status set_all(std::string_view pairs);
     bool given(std::string_view name) const;
 
     std::string help(bool with_expert) const;
     Json describe() const;
-    /// Every option and the value in force, in the table's order. Sizes in bytes, times in seconds.
+    /// Every option and the value in effect, in the table's order. Sizes in bytes, times in
+    /// seconds.
     Json values() const;
 
   private:

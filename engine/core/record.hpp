@@ -86,15 +86,15 @@ struct Measurement {
     std::int64_t error_count = 0;  ///< failed calls and wrong data, all ranks
     std::vector<Error> errors;     ///< the first few, with rank and place
     std::optional<CacheEvidence> cache;
-    /// Measured in pieces with other measurements in between, or told at the end of the run: it has
-    /// no begin and end of its own.
+    /// Measured in pieces with other measurements in between, or reported at the end of the run: it
+    /// has no start and end.
     bool scattered = false;
     Json detail = Json::object();  ///< further numbers; names end in their unit
 
     Json to_json() const;
 };
 
-/// What a mean stands on, in the unit of its figure.
+/// What a mean is based on, in the unit of its figure.
 struct SampleSummary {
     std::int64_t count = 0;
     std::optional<double> min = {};
@@ -151,8 +151,8 @@ class Recorder {
 
     void run(Json header);
     /// The run begins to measure, at `start` of the clock, which must outlive the recorder's
-    /// measurements: from now on each of them says when it was (`span`). It ends when it is told
-    /// here, which its benchmark does at once, and began its total time before.
+    /// measurements: from now on each of them says when it was (`span`). It ends when it is
+    /// reported here, which its benchmark does at once, and began its total time before.
     void starts(const Clock& clock, double start);
     void measurement(const Measurement& measurement);
     void figure(const Figure& figure);

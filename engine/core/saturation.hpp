@@ -11,7 +11,7 @@ namespace effio {
 
 /// How a rate goes with the number of ranks.
 enum class Shape : char {
-    linear,   ///< with it: the most ranks get nine tenths of so many times the fewest's rate
+    linear,   ///< with it: the most ranks get nine tenths of this many times the fewest's rate
     growing,  ///< less than with it, and to the end
     level,    ///< it grows, then stays
     flat,     ///< the fewest have what all have

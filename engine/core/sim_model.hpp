@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The machine that `sim` pretends to be: closed formulas for what an operation costs in virtual
-// seconds. Derived by hand in the tests that use it.
+// seconds. Derived manually in the tests that use it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct SimModel {
     BytesPerSecond shared_rate{0};    ///< of the storage, divided evenly among the active ranks
     Seconds open{0};                  ///< open or create
     Seconds close{0};
-    Seconds sync{0};               ///< beside what waits in the cache
+    Seconds sync{0};               ///< next to what waits in the cache
     Bytes cache{0};                ///< write-back cache of a rank
     BytesPerSecond cache_rate{0};  ///< of transfers that the cache takes
     Seconds metadata{0};           ///< each namespace operation

@@ -29,7 +29,7 @@ class Table {
     std::vector<std::vector<std::string>> rows_;  ///< an empty row is a rule
 };
 
-/// Columns that `text` (UTF-8, letters without width of their own apart) takes on a screen.
+/// Columns that `text` (UTF-8, letters without a width apart) takes on a screen.
 std::size_t display_width(std::string_view text);
 
 /// `text` broken at blanks so that lines hold at most `width` characters, each further line after

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every call of a rank in a phase, as a file of its own: begin, length and rate.
+// Every call of a rank in a phase, as a separate file: begin, length and rate.
 #pragma once
 
 #include <span>

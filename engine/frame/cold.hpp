@@ -47,7 +47,7 @@ inline constexpr std::string_view more_than_memory = "more than memory";
 }  // namespace way
 
 /// One access to files: drops them from the cache of this node before, where that is asked, and
-/// tells what was in force. All of it belongs outside measured intervals.
+/// says what was in effect. All of it belongs outside measured intervals.
 class Cold {
   public:
     using Look = std::function<void(const std::string& path)>;
@@ -107,7 +107,7 @@ struct AgainstMemory {
 };
 
 /// For the tables of people: "from memory" or "43 % from storage" where reads were, else the ways
-/// out of it that were in force, "cold: dropped"; empty where there is nothing to say.
+/// out of it that were in effect, "cold: dropped"; empty where there is nothing to say.
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading);
 
 }  // namespace effio

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of benchmarks that write data of their own making.
+// The options of benchmarks that write generated data.
 #pragma once
 
 #include "core/options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what all ranks know at the end of a run to the ending that is told.
+// From what all ranks know at the end of a run to the ending that is reported.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace effio {
 
-/// What ended a run, the gravest first: an error, a signal, or so many wrong `pieces` ("3 errors")
-/// in the data read back. `before`: what is complete before the signal, "passes".
+/// What ended a run, the most severe first: an error, a signal, or this many wrong `pieces` ("3
+/// errors") in the data read back. `before`: what is complete before the signal, "passes".
 Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
                  std::int64_t wrong, const std::string& pieces);
 

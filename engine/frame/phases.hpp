@@ -45,12 +45,12 @@ class Phases {
         : session_(session), comm_(comm), common_(common), mine_(mine), begin_(common_.start()) {}
 
     /// From now on all ranks wait after each part for those of their `file`, then for all: two
-    /// parts of their own, `file_barrier` and `global_barrier`.
+    /// separate parts, `file_barrier` and `global_barrier`.
     void wait_after_parts(const Comm& file) { file_ = &file; }
 
     /// Times `work`, which returns a Status, on this rank. Collective unless the ranks go on
-    /// `alone`: then nothing is agreed on, and what failed here keeps nobody else. True if all is
-    /// well, on all ranks or on this one. Data that are wrong stop nobody.
+    /// `alone`: then nothing is agreed on, and what failed here keeps no one else. True if all is
+    /// well, on all ranks or on this one. Data that are wrong stop no one.
     template <class Work>
     bool part(std::string name, bool alone, Work&& work) {
         const double begin = now();

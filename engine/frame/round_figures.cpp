@@ -133,21 +133,23 @@ FieldInfo interval_field() {
 std::vector<std::string> doubts_of(const RoundsInterval& interval, const std::string& noun) {
     std::vector<std::string> doubts;
     if (interval.drift_chance < by_chance) {
-        doubts.push_back(fmt::format(
-            "the interval may be untrue: the second half of the {}s differs from the first by more "
-            "than chance",
-            noun));
+        doubts.push_back(
+            fmt::format("the interval may be unreliable: the second half of the {}s differs from "
+                        "the first by more "
+                        "than chance",
+                        noun));
     }
     if (interval.warm_up_chance < by_chance) {
-        doubts.push_back(fmt::format(
-            "the interval may be untrue: the first {} differs from the others by more than chance, "
-            "by {} of their mean (a warm-up)",
-            noun, share_of_first(interval)));
+        doubts.push_back(
+            fmt::format("the interval may be unreliable: the first {} differs from the others by "
+                        "more than chance, "
+                        "by {} of their mean (a warm-up)",
+                        noun, share_of_first(interval)));
     }
     if (interval.too_few()) {
-        doubts.push_back(
-            fmt::format("the interval may be untrue: the {}s hang together, {} are worth {:.1f}",
-                        noun, interval.count, interval.worth));
+        doubts.push_back(fmt::format(
+            "the interval may be unreliable: the {}s are autocorrelated, {} are worth {:.1f}", noun,
+            interval.count, interval.worth));
     }
     return doubts;
 }
@@ -225,7 +227,7 @@ std::string batch_means_text(const Batches& batches) {
     const bool untrue = !doubts_of(*interval, "slice").empty();
     return fmt::format("calls ± {} (95 %, {}{})",
                        format_share(interval->half_width / interval->mean),
-                       count_of(interval->count, "slice"), untrue ? "; may be untrue" : "");
+                       count_of(interval->count, "slice"), untrue ? "; may be unreliable" : "");
 }
 
 std::string too_few_for_interval(std::int64_t count, const std::string& noun) {

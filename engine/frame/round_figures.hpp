@@ -21,12 +21,12 @@ namespace effio {
 Json no_interval(const std::string& why);
 /// The member `interval` of a figure's detail.
 FieldInfo interval_field();
-/// What may make an interval untrue: sentences without their full stop, one each; none where it can
-/// be believed. `noun` is what was measured several times: "round", "repetition".
+/// What may make an interval unreliable: sentences without their full stop, one each; none where it
+/// can be believed. `noun` is what was measured several times: "round", "repetition".
 std::vector<std::string> doubts_of(const RoundsInterval& interval,
                                    const std::string& noun = "round");
-/// What `detail.interval` says of one, and reasons if it may be untrue. The mean of `interval` is
-/// that of the figure or stands for it.
+/// What `detail.interval` says of one, and reasons if it may be unreliable. The mean of `interval`
+/// is that of the figure or represents it.
 void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method,
                   const std::string& noun = "round");
 /// "± 3.1 % (95 %, 5 rounds)"; of two to four rounds their range, "-3 % to 4 % (range of 3
@@ -36,8 +36,8 @@ std::string interval_text(const Figure& figure);
 std::string too_few_for_interval(std::int64_t count, const std::string& noun);
 
 /// The figure with the mean of values that were measured one after another, in their order: its
-/// samples, its interval or why there is none, and what makes that untrue. Without values it has
-/// none itself, because of `missing`.
+/// samples, its interval or why there is none, and what makes that unreliable. Without values it
+/// has none itself, because of `missing`.
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun = "repetition");
 /// A figure whose value is composed of means: samples and interval from the values `without` each
@@ -56,7 +56,7 @@ struct BatchMeans {
 };
 /// `unit` is that of the rates: bytes or operations per second.
 const Fields<BatchMeans>& batch_means_fields(Unit unit);
-/// "calls ± 3.1 % (95 %, 40 slices)", with what makes it untrue; empty without an interval.
+/// "calls ± 3.1 % (95 %, 40 slices)", with what makes it unreliable; empty without an interval.
 std::string batch_means_text(const Batches& batches);
 /// For tables: half the width of such a mean's interval; empty below five values.
 std::optional<double> half_width_of(std::span<const double> values);
@@ -64,8 +64,8 @@ std::optional<double> half_width_of(std::span<const double> values);
 /// four, which have a range only, and nothing for a single one. `text` formats one value.
 std::string precision_text(std::span<const double> values,
                            const std::function<std::string(double)>& text);
-/// Lines for people below a table of means: one for each that may be untrue, as `text` calls it;
-/// empty without any.
+/// Lines for people below a table of means: one for each that may be unreliable, as `text` calls
+/// it; empty without any.
 struct NamedValues {
     std::string text;
     std::vector<double> values;

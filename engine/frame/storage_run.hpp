@@ -50,10 +50,10 @@ Json describe_backend(const Backend& backend) {
 
 /// What a run takes.
 struct StorageNeeds {
-    double bytes = 0;         ///< lying there at a time; 0: nobody can know
+    double bytes = 0;         ///< lying there at a time; 0: no one can know
     std::string what = {};    ///< "the files need"
     std::string advice = {};  ///< if the cap is too small: "use a smaller --block"
-    /// Of each node, kept from the page cache, beside what the options of caches say.
+    /// Of each node, kept from the page cache, next to what the options of caches say.
     std::optional<Bytes> hold = {};
 };
 
@@ -64,14 +64,14 @@ Status check_given_cap(const std::optional<Bytes>& given, bool real, const Stora
 class StorageRun {
   public:
     /// The place, its cap, and the memory that is held. Nothing is created but directories of
-    /// Request::make_directories. On a classic command line a cap that nobody gave only warns, as
+    /// Request::make_directories. On a classic command line a cap that no one gave only warns, as
     /// long as anything is left: the original would go on.
     static Result<StorageRun> begin(Job& job, Target::Request request, bool real_files,
                                     const CacheOptions& cache, const StorageNeeds& needs);
     const Target& target() const { return *target_; }
     /// Writes the `run` line with `extra`, the file system, and the manifest unless `extra` has
     /// one, before anything is created: what a killed run leaves is found through this line.
-    /// Nothing is told without `extra`: an earlier part of the run told it all.
+    /// Nothing is reported without `extra`: an earlier part of the run reported it all.
     void announce(Job& job, std::optional<Json> extra);
     /// Removes what was created, unless it is to be kept.
     Ending end(Session& session, Storage& storage, Ending ending) const;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_named = 8;
 
 std::string rate_text(double rate, const std::string& unit) {
-    // Latencies are told to the nanosecond.
+    // Latencies are reported to the nanosecond.
     if (unit == "s" && rate < 1e-3) return fmt::format("{:.3f} us", rate * 1e6);
     if (unit == "s") return format_duration(rate);
     return unit == "B/s" ? format_rate(rate) : fmt::format("{:.1f} {}", rate, unit);
@@ -431,10 +431,11 @@ Figure UntilCi::figure(std::string_view benchmark) const {
                                         format_share(options_.share->count)));
     }
     for (const Series* series : moving) {
-        f.reasons.push_back("the interval may be untrue, the rates drift: " + drift_of(*series));
+        f.reasons.push_back("the interval may be unreliable, the rates drift: " +
+                            drift_of(*series));
     }
     for (const Series* series : hanging) {
-        f.reasons.push_back("the interval may be untrue, the rates hang together: " +
+        f.reasons.push_back("the interval may be unreliable, the rates are autocorrelated: " +
                             clinging_of(*series));
     }
     for (const Series* series : strange) {
@@ -470,14 +471,14 @@ std::string UntilCi::text() const {
         out += lines(too_wide, line_of);
     }
     if (!moving.empty()) {
-        out += "DRIFT, so that intervals may be untrue:\n" + lines(moving, drift_of);
+        out += "DRIFT, so that intervals may be unreliable:\n" + lines(moving, drift_of);
     }
     if (const auto strange = odd(); !strange.empty()) {
         out +=
             "OUTLIERS OR TWO MODES: the means may be misleading:\n" + lines(strange, oddities_text);
     }
     if (const auto hanging = clinging(); !hanging.empty()) {
-        out += "NEIGHBOURS HANG TOGETHER, so that intervals may be untrue:\n" +
+        out += "NEIGHBOURS ARE AUTOCORRELATED, so that intervals may be unreliable:\n" +
                lines(hanging, clinging_of);
     }
     return out;

@@ -59,7 +59,7 @@ struct UntilCiOptions {
     Span foretell(std::int64_t most, std::string_view noun, double one_seconds) const;
 };
 
-/// What is told the rates of each repetition and answers whether there is another. Without
+/// Is given the rates of each repetition and answers whether there is another. Without
 /// --until-ci there always is: the benchmark's own number ends the loop.
 class UntilCi {
   public:
@@ -72,7 +72,7 @@ class UntilCi {
     };
     /// Why there is no other repetition.
     enum class Stop : char {
-        none,         ///< there is, or the run itself ended: a signal, an error, a limit of its own
+        none,         ///< there is, or the run itself ended: a signal, an error, a separate limit
         precise,      ///< every interval is as narrow as asked
         time,         ///< --until-ci-limit is over
         repetitions,  ///< the most there may be are done
@@ -109,7 +109,7 @@ class UntilCi {
     /// --until-ci and before the least repetitions are done, later those without an interval that
     /// is as narrow as asked. Collective; of the same number of figures on all ranks.
     std::vector<char> wanted(const Comm& comm, std::span<const Subject> figures) const;
-    /// How many repetitions there will be as it looks now, for what tells people how far the run
+    /// How many repetitions there will be as it looks now, for what shows people how far the run
     /// has come: the half width shrinks with their root. At least one more than are done, at most
     /// the most; without --until-ci the most. The root's.
     std::int64_t expected() const;
@@ -129,7 +129,7 @@ class UntilCi {
     std::vector<const Series*> drifting() const;
     /// Series whose values have outliers or two modes.
     std::vector<const Series*> odd() const;
-    /// Whose values hang together so far that they are too few to say how precise their mean is.
+    /// Whose values are so autocorrelated that they are too few to say how precise their mean is.
     std::vector<const Series*> clinging() const;
     /// The figure `until_ci` (docs/results.md).
     Figure figure(std::string_view benchmark) const;

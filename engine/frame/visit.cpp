@@ -16,7 +16,7 @@
 namespace effio {
 namespace {
 
-/// "24 of 24 calls collective", where the library tells what it made of them; else empty.
+/// "24 of 24 calls collective", where the library says what it made of them; else empty.
 std::string collective_words(const Json& library) {
     const auto count = library.value("collective_calls", std::int64_t{0});
     if (count == 0 || !library.contains("done_collectively")) return {};
@@ -85,7 +85,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
     bool fine = true;
     bool alone = false;  // the ranks may differ in what they know
     const auto next = [&](const VisitSteps::Part& part, bool does) {
-        // Who does no more comes to the agreement, and tells of the same parts.
+        // Who does no more comes to the agreement, and reports the same parts.
         if (does || alone) {
             const auto nothing = [] { return Status(); };
             const bool good = does ? phases.part(part.name, part.alone, part.work)

@@ -24,7 +24,7 @@
 
 namespace effio {
 
-/// What files take on storage, as the file system tells right after the close.
+/// What files take on storage, as the file system says right after the close.
 struct Footprint {
     std::int64_t files = 0;
     std::int64_t bytes = 0;      ///< lengths
@@ -69,7 +69,7 @@ struct VisitSteps {
     Part sync = {"sync", {}};
     /// The rate counts the flush: else what the caches held before it is the evidence.
     bool sync_counts = false;
-    /// While the file is open and all went well: the time for what it tells of itself.
+    /// While the file is open and all went well: the time for what it says of itself.
     std::function<void()> ask = {};
     Part close = {"close", {}};
     /// It is no collective call, so it is done whatever failed.
@@ -84,7 +84,7 @@ struct VisitSteps {
     };
     /// After the end, which was `fine`.
     std::function<Bytes(bool fine)> bytes = {};
-    /// What was in force against the page cache; told to the evidence after the end.
+    /// What was in effect against the page cache; reported to the evidence after the end.
     const Cold* cold = nullptr;
     /// Evidence is gathered.
     bool watched = true;
@@ -116,7 +116,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine);
 struct VisitResult {
     std::string path;  ///< of the root's file
     bool writing = true;
-    bool of_arrays = false;       ///< tells of data and of holes beside the bytes
+    bool of_arrays = false;       ///< reports data and holes in addition to the bytes
     std::int64_t bytes = 0;       ///< of all ranks; of arrays with headers and record marks
     std::int64_t data_bytes = 0;  ///< without those
     std::int64_t calls = 0;
@@ -127,7 +127,7 @@ struct VisitResult {
     std::optional<Histogram> call_times;
     std::optional<Histogram> response_times;  ///< with a rate limit
     Hints asked;
-    GrantedHints granted;  ///< as this rank's library tells
+    GrantedHints granted;  ///< as this rank's library says
     Json library = Json::object();
     std::optional<CacheEvidence> cache;
     std::optional<Footprint> on_disk;  ///< of files that were written and closed
@@ -146,7 +146,7 @@ struct VisitResult {
     double synced_rate() const { return rate_of(bytes, longest("total")); }
     /// By how much the files are longer than `bytes`: what alignment leaves empty.
     std::int64_t hole_bytes() const;
-    /// Written and flushed, in a part of its own that took time.
+    /// Written and flushed, in a separate part that took time.
     bool flushed() const { return writing && longest("sync") > 0; }
     /// For the console: invalid, wrong or verified, from memory, holes, and the collective calls.
     std::string remark() const;

@@ -17,7 +17,7 @@ int gravity(ExitCode code) {
     for (const auto& row : exit_codes()) {
         if (graver(code, row.code) == code) ++g;
     }
-    return g;  // 1 = done, higher is graver
+    return g;  // 1 = done, higher is more severe
 }
 
 /// Error <-> text, for the one broadcast of the failing rank's words.

@@ -31,7 +31,7 @@ struct Agreed {
 
 /// Collective over `comm`. A rank that has an error waits for the others at most
 /// `session.agree_deadline_seconds`: MPI libraries leave ranks hanging in calls that failed
-/// elsewhere (Open MPI's OMPIO in MPI_File_sync after ENOSPC), so no reduction could tell them.
+/// elsewhere (Open MPI's OMPIO in MPI_File_sync after ENOSPC), so no reduction could show them.
 /// After the deadline the rank ends the job with what it knows.
 Agreed agree(Session& session, const Comm& comm, const Outcome& mine);
 

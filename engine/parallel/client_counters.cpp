@@ -127,9 +127,9 @@ std::string why_no_client_counters(const FileSystem& fs) {
         return "the counters of Lustre's object storage clients (osc.*.stats) may not be read by "
                "this user";
     }
-    if (fs.type.starts_with("nfs")) return "/proc/self/mountstats does not tell of this mount";
+    if (fs.type.starts_with("nfs")) return "/proc/self/mountstats does not list this mount";
     if (fs.type == "gpfs") {
-        return "GPFS tells its counters (mmpmon) to root alone, and they count bytes of its cache "
+        return "GPFS shows its counters (mmpmon) to root alone, and they count bytes of its cache "
                "too";
     }
     if (fs.type == "beegfs") return "the client of BeeGFS counts no bytes; its servers do";

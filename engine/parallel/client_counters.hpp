@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node's client of a network file system got from its servers and sent to them: where there
-// is no block device, the only counters that tell a cache from storage. Bytes since the mount, of
-// all users of the node.
+// is no block device, the only counters that distinguish a cache from storage. Bytes since the
+// mount, of all users of the node.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,11 @@ std::optional<ClientCounters> nfs_counters(std::string_view mountstats,
 /// the text is none of these.
 std::optional<ClientCounters> lustre_counters(std::string_view osc_stats);
 
-/// "nfs" or "lustre" where this client's counters tell the network from the cache; else empty.
+/// "nfs" or "lustre" where this client's counters distinguish the network from the cache; else
+/// empty.
 std::string client_of(const FileSystem& fs);
 
-/// Of the file system as far as this user may read them. `root` stands before the paths of the
+/// Of the file system as far as this user may read them. `root` is put before the paths of the
 /// system ("/proc/…"); tests put samples there.
 std::optional<ClientCounters> client_counters(const FileSystem& fs, const std::string& root = "");
 

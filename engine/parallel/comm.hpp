@@ -55,7 +55,7 @@ class Comm {
   public:
     static Comm world(Clock& clock);
     static Comm self(Clock& clock);
-    /// No ranks at all, for what stands before MPI is started.
+    /// No ranks at all, for use before MPI is started.
     static Comm none(Clock& clock) { return Comm(clock); }
     Comm(Comm&& other) noexcept;
     Comm& operator=(Comm&& other) noexcept;

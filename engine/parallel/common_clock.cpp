@@ -11,7 +11,7 @@ CommonClock::CommonClock(const Comm& comm, const Topology& topology) : comm_(com
     leaders_ = comm.split(node_->is_root() ? std::optional<int>(0) : std::nullopt);
 }
 
-/// A binomial tree: each node asks the one whose number lacks its lowest bit, and is told the
+/// A binomial tree: each node asks the one whose number lacks its lowest bit, and gets the
 /// common time's lead over that one's clock.
 void CommonClock::compare_nodes() {
     if (leaders_) {

@@ -39,7 +39,7 @@ class Gathering {
         bool left_open = false;  ///< on any rank, see Session
     };
     /// Collective over the job: waits until all groups are done, however long that takes: each has
-    /// a sentinel of its own. Leaves the process if one of them has ended the job.
+    /// a separate sentinel. Leaves the process if one of them has ended the job.
     Whole finish(Session& session, ExitCode mine);
 
     /// Before MPI ends.

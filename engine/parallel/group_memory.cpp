@@ -25,7 +25,7 @@ struct Files {
 constexpr Files version1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
                          "total_active_file"};
 constexpr Files version2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
-// Version 1 tells no limit by the largest number of whole pages.
+// Version 1 says no limit by the largest number of whole pages.
 constexpr std::int64_t no_limit = std::int64_t{1} << 60;
 
 std::int64_t file_cache(const std::string& group, const Files& names) {

@@ -14,7 +14,7 @@ struct GroupMemory {
 };
 
 /// From /proc/self/cgroup and the files of the memory controller, version 1 or 2; nothing where no
-/// group has a limit. `root` stands before the paths; tests put samples there.
+/// group has a limit. `root` is put before the paths; tests put samples there.
 std::optional<GroupMemory> find_group_memory(const std::string& root = "");
 
 }  // namespace effio

@@ -91,7 +91,7 @@ Result<HeldMemory> hold_of_node(Session& session, const Topology& topology, std:
         enough.fail(session.signed_error(not_known()));
     } else if (bytes > available) {
         enough.fail(session.signed_error(environment_error(
-            "hold memory", fmt::format("{} are asked for; only {} are available on this node",
+            "hold memory", fmt::format("{} are requested; only {} are available on this node",
                                        format_size(static_cast<double>(bytes)),
                                        format_size(static_cast<double>(available))))));
     }
@@ -118,7 +118,7 @@ Result<HeldMemory> hold_all_but(Session& session, const Topology& topology, std:
                         format_size(static_cast<double>(rest)),
                         format_size(static_cast<double>(available))))));
     }
-    // Nobody takes before all have looked.
+    // No one takes before all have looked.
     if (const Agreed agreed = agree(session, session.comm, enough); agreed.failed()) {
         return *agreed.error;
     }

@@ -110,7 +110,7 @@ template <class True>
 void Neighbours::wait_until(Progress& progress, True&& come) const {
     constexpr double removal_seconds = 8;  // end_job gives it 5
     const double deadline = Clock::monotonic_seconds() + grace_seconds_ + removal_seconds;
-    // Nobody waits for what cannot be seen from this node.
+    // No one waits for what cannot be seen from this node.
     while (access(path_.c_str(), R_OK) == 0 && !come() && Clock::monotonic_seconds() < deadline) {
         progress.beat();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The groups of a job that runs several benchmarks, and the file in which they tell each other
+// The groups of a job that runs several benchmarks, and the file by which they notify each other
 // their ends. A file, because a group that hangs can make no MPI call, and its last words have to
 // reach ranks on other nodes.
 #pragma once
@@ -19,7 +19,7 @@ namespace effio {
 
 class Neighbours {
   public:
-    /// What a group has told until now.
+    /// What a group has reported until now.
     struct Told {
         std::optional<ExitCode> ended;       ///< its last line is written and its files are gone
         std::optional<ExitCode> called_off;  ///< it ends the whole job
@@ -58,8 +58,8 @@ class Neighbours {
     /// "group 2 (mdtest) ended the job: ..."; empty as long as none did.
     std::string cause() const;
 
-    /// A sign of life of this group, which a thread beside its measurement gives once a second;
-    /// in a file beside that of the ends. From one thread.
+    /// A sign of life of this group, which a thread next to its measurement gives once a second;
+    /// in a file next to that of the ends. From one thread.
     void beat();
     /// Another group that has given no sign of life for `limit` seconds, but gave some before: its
     /// ranks all stand still, with what watches over them. Ends the job in its place, as

@@ -122,7 +122,7 @@ class RootVote {
 
 /// A worker's own deadline and count, without any communication: the "stonewall" of IOR and mdtest.
 /// At least one operation is done; the one that ends past the deadline is the last. Signals and
-/// reasons told by others are looked for whenever the clock is read.
+/// reasons reported by others are looked for whenever the clock is read.
 class Deadline {
   public:
     struct Limits {
@@ -132,7 +132,7 @@ class Deadline {
         double min_seconds = 0;      ///< a count that is reached earlier does not stop
         StopReason at_count = StopReason::count;
 
-        /// No more than so many operations are to be begun.
+        /// No more than this many operations are to be begun.
         std::int64_t most() const {
             return max_count > 0 && min_seconds <= 0 ? max_count
                                                      : std::numeric_limits<std::int64_t>::max();
@@ -175,7 +175,7 @@ class Deadline {
         judge_at_ = count;
     }
     std::int64_t done() const { return done_; }
-    /// No more than so many operations are to be begun.
+    /// No more than this many operations are to be begun.
     std::int64_t most() const { return limits_.most(); }
     StopReason reason() const { return reason_; }
     /// Whether go_on() just read the clock, and its latest reading.
@@ -285,8 +285,8 @@ class SlicedVote {
     /// The operation just done failed; the ranks stop at the next vote and stay in step until then.
     void failed() { failed_ = true; }
     std::int64_t done() const { return done_; }
-    /// No more than so many operations are to be begun. What is under way when a vote says stop may
-    /// be counted afterwards; no rank votes on it.
+    /// No more than this many operations are to be begun. What is under way when a vote says stop
+    /// may be counted afterwards; no rank votes on it.
     std::int64_t most() const { return limits_.most(); }
     StopReason reason() const { return reason_; }
     bool ticked() const { return ticked_; }
@@ -323,7 +323,7 @@ class SlicedVote {
 };
 
 /// Watches the rate of all ranks while each works by itself: once a slice of time every rank hands
-/// in its own rate in a reduction that nobody waits for, and all judge the same sums. One thread of
+/// in its own rate in a reduction that no one waits for, and all judge the same sums. One thread of
 /// a rank calls it.
 class SteadyWatch {
   public:

@@ -22,7 +22,7 @@ class Progress {
         /// What storage may need in this step beyond the watchdog's limit, e.g. to flush caches.
         double allowance_seconds = 0;
         double plan_done = 0;          ///< fraction of the whole run finished before this step, 0…1
-        double plan_seconds_left = 0;  ///< expected from the begin of this step; 0 if unknown
+        double plan_seconds_left = 0;  ///< expected from the start of this step; 0 if unknown
         int ranks = 1;                 ///< that take part in it
         std::int64_t planned_bytes = 0;  ///< of this rank in this step; 0 if unknown
         double limit_seconds = 0;        ///< the most of the watchdog's limit here; 0: all of it

@@ -61,7 +61,7 @@ Result<std::unique_ptr<FileSink>> create(const std::string& where, const std::st
     }
 }
 
-/// What the file is called in which the results of `path` go on. The folder of a run tells it
+/// What the file is called in which the results of `path` go on. The folder of a run says it
 /// apart, the file in it has the same name in all.
 std::string rescue_name(const std::string& path) {
     const auto whole = std::filesystem::absolute(path);
@@ -119,7 +119,7 @@ bool is_at(int descriptor, const std::string& path) {
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-/// Bytes; 0 where that cannot be told.
+/// Bytes; 0 where that cannot be known.
 std::int64_t size_of(int descriptor) {
     struct stat found{};
     return fstat(descriptor, &found) == 0 ? found.st_size : 0;

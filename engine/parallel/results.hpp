@@ -15,7 +15,7 @@
 namespace effio {
 
 /// Appends lines to a new file. Where that takes no more, all goes on in a file elsewhere. Either
-/// is told on stderr once and does not stop the run; its exit code tells (ExitCode::results).
+/// is reported on stderr once and does not stop the run; its exit code says (ExitCode::results).
 class FileSink : public LineSink {
   public:
     /// Creates the file; it must not exist.
@@ -29,7 +29,7 @@ class FileSink : public LineSink {
     void rescue_to(std::string directory) { last_resort_ = std::move(directory); }
     /// Lines are missing.
     bool failed() const { return failed_; }
-    /// All lines are kept, but not where they were asked for.
+    /// All lines are kept, but not where they were requested.
     bool moved() const { return moved_; }
 
   private:

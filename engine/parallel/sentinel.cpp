@@ -27,7 +27,7 @@ sigset_t stop_signals() {
 
 /// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if
 /// nothing. Libraries hang where they cannot write. It may hang as well, so a thread asks that
-/// nobody waits for longer than the other ranks leave the word to this one.
+/// no one waits for longer than the other ranks leave the word to this one.
 std::string state_of_file_system(const std::string& path) {
     if (path.empty()) return {};
     std::packaged_task<std::string()> ask([path]() -> std::string {
@@ -85,7 +85,7 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
 }
 
 void Sentinel::report_call(const Progress::Snapshot& now, double silent_seconds) const {
-    constexpr int most_lines = 64;    // more lines help nobody
+    constexpr int most_lines = 64;    // more lines help no one
     constexpr int most_noted = 4096;  // ranks that append to one file
     if (session_.comm.rank() >= most_noted || session_.finished.load()) return;
     if (session_.comm.rank() < most_lines) {
@@ -126,7 +126,7 @@ void Sentinel::heed_neighbours(double now) {
 
 void Sentinel::watch(const std::stop_token& token) {
     const sigset_t set = stop_signals();
-    // Where several ranks hang together, one speaks first. Those that wait for a rank speak last:
+    // Where several ranks hang, one speaks first. Those that wait for a rank speak last:
     // what hangs is known where it hangs.
     const double of_this_rank = settings_.speaks_first ? 0 : 2;
     constexpr double of_waiting = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread beside the measurement on every rank: it takes the signals, watches for hangs and
+// The thread next to the measurement on every rank: it takes the signals, watches for hangs and
 // shows progress. It makes no MPI call.
 #pragma once
 
@@ -24,7 +24,7 @@ class Sentinel {
         /// Seconds without a sign of life after which the job is ended; 0 switches that off.
         double hang_limit_seconds = 60;
         /// This rank need not leave the word to another one that hangs in the same way. Ranks that
-        /// only wait for others always leave it to one that hangs in a call of its own.
+        /// only wait for others always leave it to one that hangs in its own call.
         bool speaks_first = false;
         /// How the user sets it.
         std::string hang_limit_name = "--watchdog";

@@ -43,7 +43,7 @@ struct Session;
 
 /// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created
 /// (AtAbruptEnd), and leaves with the status' exit code; the launcher ends the other ranks. Other
-/// groups of the job are told, and get the time to write their last lines and to remove their
+/// groups of the job are notified, and get the time to write their last lines and to remove their
 /// files; all leave with the gravest code. Of a run that has finished only the process is ended.
 [[noreturn]] void end_job(Session& session, const End& end);
 
@@ -67,7 +67,7 @@ struct Session {
     std::string host;
     double agree_deadline_seconds = 10;
     Neighbours* neighbours = nullptr;  ///< the groups of the job, if there are several
-    double cap_share = 1;  ///< of what may be filled of a file system, if nobody said how much
+    double cap_share = 1;  ///< of what may be filled of a file system, if no one said how much
     /// Of other groups, at work at the same time on the storage that `sim` pretends.
     int ranks_beside = 0;
     int nodes = 1;  ///< that the ranks of this group are on

@@ -44,7 +44,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     return pointers;
 }
 
-/// How the shell is started: no input, a process group of its own, and none of the signals blocked
+/// How the shell is started: no input, a separate process group, and none of the signals blocked
 /// or ignored that are so here.
 class Manner {
   public:

@@ -10,7 +10,7 @@
 
 namespace effio {
 
-/// What the command finds in its environment beside that of this process.
+/// What the command finds in its environment in addition to that of this process.
 using ShellVariables = std::vector<std::pair<std::string, std::string>>;
 
 /// `/bin/sh -c command`, waited for. Its input is empty, its output that of this rank. An error

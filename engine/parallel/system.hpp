@@ -23,7 +23,7 @@ struct Uname {
 };
 Uname find_uname();
 
-/// What this node's kernel takes time from, e.g. "tsc"; empty where it does not tell.
+/// What this node's kernel takes time from, e.g. "tsc"; empty where it does not say.
 std::string kernel_clock_source();
 
 struct Memory {
@@ -61,7 +61,7 @@ struct MpiName {
 /// From the text of MPI_Get_library_version: "Open MPI v4.1.4, package: …", "MPICH Version: 4.0.2".
 MpiName mpi_name_of(std::string_view library);
 
-/// The number of ranks or this rank's number as the launcher tells it in the environment, before
+/// The number of ranks or this rank's number as the launcher says it in the environment, before
 /// MPI_Init; nothing when started without a launcher.
 std::optional<int> launcher_size();
 std::optional<int> launcher_rank();

@@ -79,7 +79,7 @@ int NodeRow::partner(Partner kind, int position, int distance, std::uint64_t see
     if (!equal || nodes == 1) {
         return moved_on(least + drawn(seed, most - least + 1));
     }
-    // Each place on a node goes to a place of its own, and from there by a number of nodes of its
+    // Each place on a node goes to a separate place, and from there by a number of nodes of its
     // own.
     const int place = position % most_on_node;
     const auto to = static_cast<int>(Permutation(most_on_node, seed)(place));

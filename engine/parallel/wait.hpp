@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting that was asked for: a pause of the user's is no hang.
+// Waiting that was requested: a pause of the user's is no hang.
 #pragma once
 
 #include "parallel/session.hpp"

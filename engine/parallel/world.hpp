@@ -64,9 +64,9 @@ class World {
     /// The job is what its launcher meant it to be, and not many processes that each believe to be
     /// alone.
     Status check() const;
-    /// A session with a sentinel of its own takes over.
+    /// A session with a separate sentinel takes over.
     void set_up_done() { set_up_.end(); }
-    /// Collective. The end of the process, beside which the session's sentinel still stands. Where
+    /// Collective. The end of the process, next to which the session's sentinel still runs. Where
     /// several groups gather, all leave together. Returns the code that all ranks agreed on.
     ExitCode leave(Session& session, Comm& comm, ExitCode code, Gathering* gathering);
 

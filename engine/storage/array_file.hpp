@@ -54,12 +54,12 @@ struct ArrayCapabilities {
 struct ArrayRequest {
     std::string path;
     /// create: what the file shall hold. open: what the reader expects to find in it; a file may
-    /// hold more. The shares tell who wrote what.
+    /// hold more. The shares say who wrote what.
     ArraySchema schema;
     Hints hints;
     ArrayAccess access = ArrayAccess::collective;  ///< to begin with
     /// Collective slabs may be any box. Else they are ranges of the first dimension, and backends
-    /// without a format of their own need no view for them.
+    /// without a separate format need no view for them.
     bool boxes = false;
     /// open, update: the file may end before the data do; a get behind its end fails then.
     bool partial = false;
@@ -120,11 +120,11 @@ class ArrayFile {
     /// there is none of this type.
     virtual Result<ArrayAttribute> attribute(const ArrayAttribute& like);
 
-    /// What MPI-IO says is in force; empty where the library does not pass it on.
+    /// What MPI-IO says is in effect; empty where the library does not pass it on.
     virtual GrantedHints granted_hints() { return {}; }
-    /// After close: bytes that this rank gave to the file beside array data, such as headers and
-    /// record marks, not what lies empty between; what only a shared file tells counts on the root
-    /// of its ranks.
+    /// After close: bytes that this rank gave to the file in addition to array data, such as
+    /// headers and record marks, not what is empty between; what only a shared file says counts on
+    /// the root of its ranks.
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// More that the library knows of the open file (extent of the header, memory used); an object.
     virtual Json describe() { return Json::object(); }
@@ -186,9 +186,9 @@ class ArrayLibrary {
 
     virtual std::string_view name() const = 0;
     virtual ArrayCapabilities capabilities() const = 0;
-    /// Of the library that runs, e.g. "HDF5 1.10.8"; empty for layouts of our own.
+    /// Of the library that runs, e.g. "HDF5 1.10.8"; empty for our layouts.
     virtual std::string version() const { return {}; }
-    /// Settings in force and what else belongs in the result; an object.
+    /// Settings in effect and what else belongs in the result; an object.
     virtual Json describe() const { return Json::object(); }
 
     /// Collective: a new file, defined and ready for data; a file of that name is replaced.
@@ -199,7 +199,7 @@ class ArrayLibrary {
     /// Collective: as open, for writing into what is there (capability update).
     Result<std::unique_ptr<ArrayFile>> update(const Comm& comm, const ArrayRequest& request);
 
-    /// The files that `file` of so many writers stands for.
+    /// The files that `file` of this many writers represents.
     virtual FileSet files(const std::string& file, int writers) const;
     /// How the files can be looked at and removed.
     virtual Storage& storage() = 0;

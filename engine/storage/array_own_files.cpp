@@ -94,7 +94,7 @@ class OwnArrayFile : public OwnSharesFile {
         }
         if (slab != schema().share(variable, rank())) {
             return usage_error(fmt::format(
-                "variable {}: a file of its own takes all of the rank's share of the variable",
+                "variable {}: a separate file takes all of the rank's share of the variable",
                 schema().variables[variable].name));
         }
         session().progress.call("pwritev");
@@ -253,7 +253,7 @@ class OwnFileLibrary : public ArrayLibrary {
         const int writers = request.schema.shares.writers;
         auto file = std::make_unique<OwnArrayFile>(session(), request, files(request.path, writers),
                                                    format_, comm.rank(), writing);
-        // Readers begin with the file of their own number, where there is one.
+        // Readers begin with the file of their number, where there is one.
         if (auto own = file->file_of(writing ? comm.rank() : comm.rank() % writers); !own) {
             return own.error();
         }

@@ -106,7 +106,7 @@ struct ArraySchema {
     Slab rows(std::size_t variable, std::int64_t begin, std::int64_t count) const;
     std::int64_t bytes(std::size_t variable, const Slab& slab) const;
     /// The slab that is the elements [first, first + count) in the variable's order; nothing where
-    /// no slab is. None of no elements lies at the begin.
+    /// no slab is. None of no elements lies at the start.
     std::optional<Slab> run(std::size_t variable, std::int64_t first, std::int64_t count) const;
     /// Where the last byte of the slab ends, from the variable's begin; 0 for an empty slab.
     std::int64_t end_of(std::size_t variable, const Slab& slab) const;

@@ -36,7 +36,7 @@ class Itself {
     File& file_;
 };
 
-/// It has a way of its own for transfers that are one system call.
+/// It has a separate way for transfers that are one system call.
 template <>
 class Itself<CachedFile> {
   public:

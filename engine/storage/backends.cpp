@@ -51,7 +51,7 @@ std::unique_ptr<ArrayLibrary> make_over_bytes(Session& session, const BackendCho
     "this program was built without it: no build of the library for this MPI was found; install "
     "or load one and build again (docs/install.md, Array libraries)";
 [[maybe_unused]] constexpr const char* left_out =
-    "this program was built without it, because its build was told to leave the library out "
+    "this program was built without it, because its build was set to leave the library out "
     "(-DEFFIO_WITH_…=OFF; docs/install.md, Array libraries)";
 
 // Such a library leaves its row with that reason and without a function.
@@ -98,7 +98,7 @@ std::unique_ptr<Storage> make_uring(Session& s, const BackendChoice& c, const Si
 }
 #else
 constexpr const char* uring_missing =
-    "this program was built without it: no liburing was found, or its build was told to leave it "
+    "this program was built without it: no liburing was found, or its build was set to leave it "
     "out (-DEFFIO_WITH_URING=OFF); install the library's headers (Debian: liburing-dev) and build "
     "again";
 constexpr decltype(ByteBackend::make) make_uring = nullptr;
@@ -165,7 +165,7 @@ const std::vector<ByteBackend>& block_backends() {
     using Choice = BackendChoice;
     static const std::vector<ByteBackend> table = [] {
         std::vector<ByteBackend> all = byte_backends();
-        all.push_back({{"sion", "a SIONlib container: each rank's blocks in a stream of its own",
+        all.push_back({{"sion", "a SIONlib container: each rank's blocks in a separate stream",
                         [](Choice& c, OptionTable& t) { c.sion.declare(t); }},
                        [](Session& s, const Choice& c, const SimRoom*) {
                            return make_sion_storage(s, c.sion);
@@ -234,7 +234,7 @@ const std::vector<ArrayBackend>& array_backends() {
          [](Session& s, const Choice&, const SimRoom*) {
              return make_own_file_library(s, OwnFileFormat::records);
          }},
-        {{"sion", "a SIONlib container: what each process writes in a stream of its own",
+        {{"sion", "a SIONlib container: what each process writes in a separate stream",
           [](Choice& c, OptionTable& t) { c.sion.declare_for_arrays(t); }},
          [](Session& s, const Choice& c, const SimRoom*) {
              return make_sion_array_library(s, c.sion);

@@ -69,11 +69,11 @@ bool is_model(const std::string& backend);
 /// Of array backends: each rank has its own file.
 bool makes_file_per_process(std::string_view backend);
 
-/// Seconds that a rank may spend in delays which the user asked for, while it makes so many calls
-/// that move so many bytes; other ranks wait for it in silence.
+/// Seconds that a rank may spend in delays which the user requested, while it makes this many calls
+/// that move this many bytes; other ranks wait for it in silence.
 double asked_wait(const BackendChoice& choice, std::int64_t calls, std::int64_t bytes);
 
-/// What a benchmark needs of a backend. Who tells how its files are divided into blocks
+/// What a benchmark needs of a backend. Who says how its files are divided into blocks
 /// (OpenRequest::blocks) can have those that serve blocks: all that serve bytes, and more.
 enum class Serves { bytes, names, arrays, blocks };
 

@@ -36,7 +36,7 @@ class BusErrors {
     static void heard(int signal, siginfo_t* info, void*) {
         Copying* const mine = copying;
         const auto* const place = static_cast<const std::byte*>(info->si_addr);
-        // A process that sent it tells no address.
+        // A process that sent it says no address.
         const bool sent = info->si_code <= 0;
         if (sent || mine == nullptr || place < mine->begin || place >= mine->begin + mine->bytes) {
             // Not ours: who had it before meets it again, sent anew or as the instruction is

@@ -99,7 +99,7 @@ struct Capabilities {
     bool hints = true;            ///< hints have a meaning
     bool real_files = true;       ///< paths name files of this system
     bool cached = true;           ///< a page cache may stand between us and the device
-    bool threads = false;         ///< threads of a rank may use files of their own at the same time
+    bool threads = false;         ///< threads of a rank may use separate files at the same time
     bool preallocate = true;      ///< storage can be reserved before the data come
     bool sync_alone = true;       ///< a rank may sync a shared file without the others
     bool scattered = true;  ///< ranks may make a collective call at places far from each other
@@ -114,7 +114,7 @@ struct OpenMode {
     bool write = false;
     bool create = false;
     bool exclusive = false;  ///< with create: fail where the file exists
-    bool unique = false;     ///< nobody else opens the file (MPI_MODE_UNIQUE_OPEN)
+    bool unique = false;     ///< no one else opens the file (MPI_MODE_UNIQUE_OPEN)
     bool delete_on_close = false;
 
     static OpenMode reading() { return {}; }
@@ -130,7 +130,7 @@ struct OpenRequest {
     OpenMode mode;
     Element element = Element::byte;
     Hints hints;
-    /// How its users divide the file. Formats that have a structure of their own need it and keep
+    /// How its users divide the file. Formats that have a separate structure need it and keep
     /// it; the others do not look at it.
     std::optional<Blocks> blocks = {};
     bool collective = false;  ///< the calls will be; array libraries must know it beforehand
@@ -189,7 +189,7 @@ class ByteFile {
     Status set_view(const View& view, const Hints& hints);
     /// Collective: hints for what follows.
     Status set_hints(const Hints& hints);
-    /// What the library says is in force; empty where it says nothing.
+    /// What the library says is in effect; empty where it says nothing.
     virtual GrantedHints granted_hints() { return {}; }
     /// Moves this rank's individual pointer to `offset` elements of the view.
     virtual Status seek(std::int64_t offset) = 0;
@@ -210,12 +210,12 @@ class ByteFile {
     virtual Status confirm() { return {}; }
     /// Bytes; local.
     virtual Result<std::int64_t> size() = 0;
-    /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page
-    /// cache although it is to be avoided.
+    /// Transfers of this rank that did not go the way that the backend is for, e.g. through the
+    /// page cache although it is to be avoided.
     virtual std::int64_t detours() const { return 0; }
     /// What the format calls the byte there; empty where the offset says all.
     virtual std::string name_of(std::int64_t /*offset*/) const { return {}; }
-    /// What the library tells of the calls made by now; an object.
+    /// What the library says of the calls made by now; an object.
     virtual Json describe() const { return Json::object(); }
 
     const std::string& path() const { return path_; }
@@ -308,11 +308,11 @@ class Storage {
     virtual std::string version() const { return {}; }
     /// A file can be divided so; else a usage error that says what could be.
     virtual Status check(const Blocks& /*blocks*/) const { return {}; }
-    /// The files that one of this set, when it is made, has beside it, in the same directory.
+    /// The files that one of this set, when it is made, has next to it, in the same directory.
     virtual std::vector<FileSet> files_beside(const FileSet& /*set*/) const { return {}; }
     /// All files that make up the one that is there; local.
     virtual std::vector<std::string> files_of(const std::string& path) const { return {path}; }
-    /// Collective over `comm` (one rank for a file of its own).
+    /// Collective over `comm` (one rank for a separate file).
     virtual Result<std::unique_ptr<ByteFile>> open(const Comm& comm,
                                                    const OpenRequest& request) = 0;
     /// Local. Removing what is not there is no error.

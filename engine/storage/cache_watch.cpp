@@ -118,7 +118,7 @@ std::optional<Seen> fetched(const CacheEvidence& e, std::int64_t bytes, const Fi
 }
 
 /// No more of ours than the processes were charged for: what is written twice before it is sent
-/// goes there once. File systems that charge nobody say nothing by it.
+/// goes there once. File systems that charge no one say nothing by it.
 std::optional<Seen> arrived(const CacheEvidence& e, std::int64_t bytes, const FileSystem* fs) {
     const std::int64_t charged = is_charged(fs) ? e.process_written.value_or(0) : 0;
     if (e.device_written) {
@@ -205,7 +205,7 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
     const auto seen = reading ? fetched(e, bytes, fs) : arrived(e, bytes, fs);
     if (!seen) {
         const std::string why = fs == nullptr ? "" : why_no_client_counters(*fs);
-        e.reason = why.empty() ? fmt::format("no counter of this system tells what {} storage",
+        e.reason = why.empty() ? fmt::format("no counter of this system shows what {} storage",
                                              reading ? "came from" : "went to")
                                : why;
         return;

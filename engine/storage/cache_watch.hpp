@@ -24,11 +24,11 @@ std::optional<double> resident_fraction(const std::string& path);
 Status flush_to_storage(const std::string& path);
 
 /// Asks the kernel to drop a file's clean pages and says what fraction stayed; nothing where it
-/// cannot be told.
+/// cannot be known.
 std::optional<double> drop_from_cache(const std::string& path);
 
 /// Fills in verdict and reason from what was counted while `bytes` were moved, and what the device
-/// did beside. Reads are judged by what was fetched: of block devices the smaller of what the
+/// did meanwhile. Reads are judged by what was fetched: of block devices the smaller of what the
 /// processes and the device count, because the device serves others too; else what the client of
 /// the file system got from its servers. "device" (or server) if that is at least 95 % of the
 /// bytes, "cache" if at most 5 %. Writes are judged by what the device or the servers had got by

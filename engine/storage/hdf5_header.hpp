@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an HDF5 file holds beside its data.
+// What an HDF5 file holds in addition to its data.
 #pragma once
 
 #include <cstdint>

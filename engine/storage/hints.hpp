@@ -32,7 +32,7 @@ class Hints {
 
 /// What a library says of the hints of an open file.
 struct GrantedHints : Hints {
-    /// It hands back keys that it cannot know: what stands here may be an echo of what was asked,
+    /// It hands back keys that it cannot know: what is here may be an echo of what was asked,
     /// which says nothing of its effect. False: it drops what it does not know, or none was asked.
     bool echoes = false;
 };

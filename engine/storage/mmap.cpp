@@ -154,7 +154,7 @@ class MmapFile final : public PosixFile {
 
     Mapping mapping_;
     std::int64_t length_ = 0;  ///< bytes that the file was long when it was last read
-    std::int64_t asked_ = 0;   ///< up to where this rank has asked for space
+    std::int64_t asked_ = 0;   ///< up to where this rank has requested space
     bool writes_;
 };
 

@@ -53,7 +53,7 @@ GrantedHints hints_of(MPI_File file) {
 
 namespace {
 
-/// The value of a parameter of the library, as MPI's interface for tools tells it; empty if it has
+/// The value of a parameter of the library, as MPI's interface for tools says it; empty if it has
 /// none of this name, or none that is a text.
 std::string parameter_of_mpi(const char* name) {
     std::string value;

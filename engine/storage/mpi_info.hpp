@@ -11,7 +11,7 @@
 
 namespace effio {
 
-/// A key that no library knows, given beside all others: one that hands it back echoes.
+/// A key that no library knows, given in addition to all others: one that hands it back echoes.
 inline constexpr const char* canary_key = "effio_canary";
 
 /// MPI_INFO_NULL where there is nothing to say; else the hints and the canary.

@@ -29,7 +29,7 @@ Looked look_at(MPI_Request& request) {
     // has not set: they crash. This call hands out the status and no more.
     seen.code = MPI_Request_get_status(request, &flag, &status);
 #else
-    // MPICH asks its files' requests how they stand in calls that complete them only.
+    // MPICH looks at its files' requests only in calls that complete them.
     seen.code = MPI_Test(&request, &flag, &status);
 #endif
     seen.is_over = flag != 0 || seen.code != MPI_SUCCESS;
@@ -90,7 +90,7 @@ void MpiQueue::post(std::size_t slot, bool write, std::byte* data, std::size_t b
     transfer.refused = mpi_error(name_of(write), path_, code);
 }
 
-/// What libraries are not to be asked for.
+/// What is not requested of libraries.
 Status MpiQueue::check(const Transfer& transfer) {
     const char* const name = name_of(transfer.write);
     if (transfer.bytes > std::numeric_limits<int>::max()) {

@@ -4,7 +4,7 @@
 // MPI_File_iread_at_all.
 //
 // Code and count of each transfer are checked, as with the library's other calls. What libraries
-// answer with a crash or with silence they are not asked for:
+// answer with a crash or with silence they are not requested:
 // - MPI_Wait and MPI_Test of a transfer that failed, in Open MPI's OMPIO (4.1.4) a crash. Waiting
 // is
 //   looking again and again, in the order of the posts, and the processor is offered to others

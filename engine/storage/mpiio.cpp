@@ -59,7 +59,7 @@ std::string plain_path(const std::string& path) {
     return prefixed ? path.substr(colon + 1) : path;
 }
 
-/// So many elements as one: blocks of 1 MiB elements, and the rest.
+/// This many elements as one: blocks of 1 MiB elements, and the rest.
 void make_large_type(std::size_t elements, MPI_Datatype etype, Datatype& large) {
     constexpr std::size_t block = 1 << 20;
     const auto blocks = static_cast<int>(elements / block);

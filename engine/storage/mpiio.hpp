@@ -121,7 +121,7 @@ class MpiFile final : public ByteFile {
         return elements * bytes_of(element());
     }
     [[gnu::cold]] Result<std::int64_t> failed(CallForm form, bool write, int code) const;
-    /// More than an int can count: as one element of a type of its own.
+    /// More than an int can count: as one element of a separate type.
     [[gnu::cold]] Result<std::int64_t> large_write(CallForm form, std::span<const std::byte> data,
                                                    std::int64_t offset);
     [[gnu::cold]] Result<std::int64_t> large_read(CallForm form, std::span<std::byte> data,

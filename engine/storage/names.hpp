@@ -2,7 +2,7 @@
 // Operations on names: files and directories as entries, not as bytes. Local to the rank.
 //
 // Made for loops over millions of names: a call that succeeds allocates nothing and does nothing
-// beside the system calls that its comment names.
+// in addition to the system calls that its comment names.
 #pragma once
 
 #include <cstdint>

@@ -140,7 +140,7 @@ class Netcdf4File : public ArrayFile {
 #ifdef EFFIO_HAVE_HDF5
         return hdf5_header_bytes(path());
 #else
-        // NetCDF does not tell its header from what lies empty in the file.
+        // NetCDF does not distinguish its header from what is empty in the file.
         const auto size = size_of(path());
         if (!size) return size.error();
         return *size - schema().bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Storage that keeps nothing and takes exactly as long as it is told, in real time: what a
+// Storage that keeps nothing and takes exactly as long as specified, in real time: what a
 // benchmark reports over it is known beforehand.
 #pragma once
 
@@ -24,7 +24,7 @@ struct NullDelays {
     Seconds close{0};
     std::optional<std::int64_t> rank;  ///< delays hold on this rank alone: a straggler
     void declare(OptionTable& table);
-    /// Seconds of so many calls that move so many bytes, on a rank that has the delays.
+    /// Seconds of this many calls that move this many bytes, on a rank that has the delays.
     double of(std::int64_t calls, std::int64_t bytes) const;
 };
 

@@ -8,7 +8,7 @@
 namespace effio {
 namespace {
 
-/// Calls `move(offset in the share, bytes of data)` for what of the slab stands together there.
+/// Calls `move(offset in the share, bytes of data)` for what of the slab is together there.
 template <class Span, class Move>
 Status for_each_piece(const ArraySchema& schema, std::size_t variable, const Slab& slab,
                       const Slab& share, Span data, Move&& move) {

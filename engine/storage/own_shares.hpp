@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays of which each writer keeps its shares apart, one variable after the other in the schema's
-// order: in a file of its own (array_own_files.cpp) or in a stream of a container
+// order: in a separate file (array_own_files.cpp) or in a stream of a container
 // (sion/arrays.cpp). Variables that are not shared out are writer 0's. Any number of readers may
 // read: a slab comes together from what its writers kept.
 #pragma once

@@ -154,7 +154,7 @@ class PnetcdfFile : public ArrayFile {
         MPI_Offset value = 0;
         if (ncmpi_inq_header_size(id_, &value) == NC_NOERR) out["header_bytes"] = value;
         if (ncmpi_inq_header_extent(id_, &value) == NC_NOERR) out["header_extent_bytes"] = value;
-        // Tells only where the library was built to trace its memory.
+        // Says only where the library was built to trace its memory.
         if (ncmpi_inq_malloc_max_size(&value) == NC_NOERR) out["heap_maximum_bytes"] = value;
         return out;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls with RAII and errors as values; shared by the backends that stand on POSIX. What
+// System calls with RAII and errors as values; shared by the backends that are based on POSIX. What
 // benchmarks call in their loops is here, for the reason that byte_file.hpp gives.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace effio {
 
-/// Of what benchmarks make, before the umask: nobody but owner and group may write, as with the
+/// Of what benchmarks make, before the umask: no one but owner and group may write, as with the
 /// originals.
 inline constexpr unsigned new_file_mode = 0664;
 inline constexpr unsigned new_directory_mode = 0775;

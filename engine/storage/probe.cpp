@@ -14,7 +14,7 @@
 namespace effio {
 namespace {
 
-/// Which component keeps the shared pointer, told by the files it puts beside the data (names as
+/// Which component keeps the shared pointer, known by the files it puts next to the data (names as
 /// seen with Open MPI 4.1 and ROMIO).
 std::string component(const std::string& path) {
     const std::string base = std::filesystem::path(path).filename();

@@ -15,7 +15,7 @@ struct ProbeResult {
 };
 
 /// Collective over the session's ranks. Writes and reads a file `path` with ordered calls of
-/// unequal size and compares. The note names the library's component as far as its side files tell.
+/// unequal size and compares. The note names the library's component as far as its side files say.
 ProbeResult probe_shared_pointer(Session& session, Storage& storage, const std::string& path);
 
 }  // namespace effio

@@ -3,8 +3,8 @@
 //
 // A name is removed through the descriptor of its directory, never through a link, and only if it
 // is accounted for: a regular file of a name that the run says it writes, an entry of a tree whose
-// kind and name the run says it makes, a directory when it is empty. All else stays and is told.
-// POSIX, local to the rank.
+// kind and name the run says it makes, a directory when it is empty. All else stays and is
+// reported. POSIX, local to the rank.
 #pragma once
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@
 
 namespace effio {
 
-/// Entries that a run may make anywhere in a tree of its own.
+/// Entries that a run may make anywhere in its tree.
 struct NameSet {
     enum class Kind { file, directory, link };
     Kind kind = Kind::file;

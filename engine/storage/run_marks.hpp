@@ -31,7 +31,7 @@ class RunMarks {
     RunMarks& operator=(const RunMarks&) = delete;
 
     /// Collective: makes the marks, before any rank goes on. The manifest gets the token and the
-    /// inode of each directory. Nothing for runs without files of their own, or whose files are
+    /// inode of each directory. Nothing for runs without separate files, or whose files are
     /// kept anyway. A directory that takes no mark is no error: nothing is cleaned there later.
     void make(Json& manifest);
     /// Something of the run was left: the marks stay for whoever removes it.

@@ -31,7 +31,7 @@ class SimRoom {
     std::string markers() const { return path_ + "/.ranks"; }
 
     std::string path_;
-    std::string marker_;  ///< a file that stands for this rank's object
+    std::string marker_;  ///< a file that represents this rank's object
 };
 
 /// Session's clock must be virtual; it gets the model's cost of collective calls.

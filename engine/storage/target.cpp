@@ -48,7 +48,7 @@ Status check_directory(const std::string& directory, int access_mode) {
     return {};
 }
 
-/// Tells the trees of this run from those of all others.
+/// Distinguishes the trees of this run from those of all others.
 std::string new_token() {
     std::random_device source;
     std::string token;
@@ -74,13 +74,13 @@ bool tell(const Status& removed) {
     return false;
 }
 
-/// Whether the set has a file of that name, relative to its directory. Told by the stem alone where
-/// files are indexed.
+/// Whether the set has a file of that name, relative to its directory. Known by the stem alone
+/// where files are indexed.
 bool may_hold(const FileSet& set, const std::string& name) {
     return set.indexed ? name.starts_with(set.stem) : name == set.name(0);
 }
 
-/// Removes what ROMIO keeps beside a file for its shared pointer (".NAME.shfp.…") and leaves there
+/// Removes what ROMIO keeps next to a file for its shared pointer (".NAME.shfp.…") and leaves there
 /// if the file is never closed. Only of names of the sets, and only such as are not older than
 /// `since`.
 void remove_side_files(const std::string& directory, std::span<const FileSet> files,
@@ -285,7 +285,7 @@ Json Target::manifest() const {
     for (const auto& set : request_.files) {
         files.push_back(describe(set, request_.directory, !removes(set)));
     }
-    // Whoever cleans up after a killed run cannot tell the user's files from ours.
+    // Whoever cleans up after a killed run cannot distinguish the user's files from ours.
     const bool keep = request_.keep || request_.only_read || existing_ > 0;
     Json manifest{{"directory", absolute(request_.directory)},
                   {"host", host_},

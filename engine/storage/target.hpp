@@ -112,9 +112,8 @@ class Target {
     /// (hand_over_tree), and adopted trees do not change.
     Status remove_trees(Session& session) const;
 
-    /// Local, without MPI: all files and trees of all ranks; what stays is told on stderr. For ends
-    /// that are not orderly.
-    /// False if something stays.
+    /// Local, without MPI: all files and trees of all ranks; what stays is reported on stderr. For
+    /// ends that are not orderly. False if something stays.
     bool remove_all_quietly() const;
     /// Local: the directories that `prepare` made, if they are empty; only the root made any.
     void remove_made_directories() const;

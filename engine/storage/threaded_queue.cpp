@@ -109,7 +109,7 @@ class ThreadedQueue final : public TransferQueue {
     std::thread thread_;
 };
 
-/// The same in virtual time: what a call costs passes beside the rank, after what was posted
+/// The same in virtual time: what a call costs passes next to the rank, after what was posted
 /// before.
 class VirtualQueue final : public TransferQueue {
   public:

@@ -28,7 +28,7 @@ struct Completion {
     Status status;         ///< with rank, path and offset if it failed
 };
 
-/// Local, for one thread. The owner gives each transfer that is under way a slot of its own, and
+/// Local, for one thread. The owner gives each transfer that is under way a separate slot, and
 /// keeps its memory until the transfer was waited for. Who ends a queue waits for all before.
 class TransferQueue {
   public:
@@ -37,7 +37,7 @@ class TransferQueue {
     TransferQueue& operator=(const TransferQueue&) = delete;
 
     /// Transfers at explicit offsets, in bytes of the file. `slot` is below the depth and free. It
-    /// begins by the next `wait` or `test` at the latest; its failure is told there.
+    /// begins by the next `wait` or `test` at the latest; its failure is reported there.
     virtual void post_write(std::size_t slot, std::span<const std::byte> data,
                             std::int64_t offset) = 0;
     virtual void post_read(std::size_t slot, std::span<std::byte> data, std::int64_t offset) = 0;

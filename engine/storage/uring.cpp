@@ -75,7 +75,7 @@ class RegisteredMemory {
     std::vector<iovec> pieces_;
 };
 
-/// What may be locked, where so many bytes were too many.
+/// What may be locked, where this many bytes were too many.
 std::string locked_limit(std::size_t bytes) {
     rlimit limit{};
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
@@ -232,7 +232,7 @@ class Ring {
         entry->user_data = slot;
     }
 
-    /// A slot that is under way, to tell an error of the ring itself.
+    /// A slot that is under way, to report an error of the ring itself.
     std::size_t first_posted() {
         for (std::size_t slot = 0; slot < requests_.size(); ++slot) {
             if (requests_[slot].under_way) return done(slot, 0).slot;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files through io_uring: transfers are queued with the kernel, which tells when they are over.
+// Files through io_uring: transfers are queued with the kernel, which says when they are over.
 //
 // A plain call of a ByteFile is one transfer that is waited for at once; many under way at the same
 // time are a TransferQueue's (ByteFile::queue). The kernel, a container or a seccomp profile may

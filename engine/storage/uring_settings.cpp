@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Apart from uring.cpp, so that a program without liburing can still tell what the settings are.
+// Apart from uring.cpp, so that a program without liburing can still say what the settings are.
 #include "storage/uring.hpp"
 
 namespace effio {

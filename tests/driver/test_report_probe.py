@@ -36,7 +36,7 @@ def made_lines() -> list[made.Line]:
     for name, (value, unit) in LIMITS.items():
         line = made.figure("limit", value, unit, benchmark="probe", where={"limit": name})
         if value is None:
-            line["metric"]["reason"] = "a single process has nobody to send to"
+            line["metric"]["reason"] = "a single process has no other one to send to"
         line["detail"] = {"processes": 2, "backend": "direct"}
         lines.append(line)
     return made.numbered([*lines, made.end()])
@@ -96,7 +96,7 @@ def test_the_limits_are_a_table(tmp_path: Path) -> None:
     shown = [[c.show(v) for c, v in zip(table.columns, r, strict=True)] for r in table.rows]
     assert shown[0] == ["stream write, one process", "100.0 MB/s", "2", "direct", ""]
     assert shown[-1][1] == "–"
-    assert "nobody to send to" in shown[-1][-1]
+    assert "no other one to send to" in shown[-1][-1]
     assert render([report], [])
 
 

@@ -44,7 +44,7 @@ def mean(access: str, **interval: Any) -> dict[str, Any]:
     line["samples"] = {"count": 5, "low95": 97.0 * MB, "high95": 103.0 * MB}
     line["detail"] = {"interval": {**INTERVAL, **interval}}
     if interval.get("may_be_untrue"):
-        line["reasons"] = ["the interval may be untrue: it drifts"]
+        line["reasons"] = ["the interval may be unreliable: it drifts"]
     return line
 
 
@@ -81,7 +81,7 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
 
 def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
     report = told(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
-    assert tables(report)[0].rows[1][-1] == "the interval may be untrue: it drifts"
+    assert tables(report)[0].rows[1][-1] == "the interval may be unreliable: it drifts"
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (
         "Of 1 mean the interval may be too narrow, because what was measured drifts, warms up or is"

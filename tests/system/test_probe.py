@@ -55,7 +55,7 @@ def test_the_limits_of_a_model(any_engine: Engine, ranks: int, tmp_path: Path, d
         assert limits[name]["metric"]["reason"] == "time is virtual"
     if ranks == 1:
         for name in MESSAGES:
-            assert "nobody to send to" in limits[name]["metric"]["reason"]
+            assert "no other one to send to" in limits[name]["metric"]["reason"]
         return
     assert value["message, one way"] == pytest.approx(5e-6 + 8 / 1e9)
     assert value["messages, a pair"] == pytest.approx(2e6 / (5e-6 + 2e6 / 1e9))

@@ -9,8 +9,8 @@
 
 namespace effio::b_eff {
 
-/// `classic_view`, if there is one, sees the events beside our own views. `exchanges` takes the
-/// place of what the options name; tests put themselves in between here.
+/// `classic_view`, if there is one, sees the events in addition to our own views. `exchanges` takes
+/// the place of what the options name; tests put themselves in between here.
 struct FrontEnd {
     std::unique_ptr<Observer> classic_view;
     ExchangeMaker exchanges;

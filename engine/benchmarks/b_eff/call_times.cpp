@@ -132,8 +132,7 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
                        fmt::format("{:.3f}", 1e6 * all.max_seconds())});
         }
     }
-    session.console.print("\nSingle calls of MPI_Sendrecv, in a pass of their own:\n" +
-                          table.text(2));
+    session.console.print("\nSingle calls of MPI_Sendrecv, in a separate pass:\n" + table.text(2));
     return true;
 }
 

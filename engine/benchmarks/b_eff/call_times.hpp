@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long single calls take: a pass of its own, so that reading the clock does not disturb what
+// How long single calls take: a separate pass, so that reading the clock does not disturb what
 // b_eff is made of. Beyond the definition.
 #pragma once
 

@@ -43,7 +43,7 @@ class Messages {
 
     /// The loops of an experiment whose messages are verified whole. prepare_all() comes before
     /// them and check_all() after them, both untimed and without effect unless all bytes are to be
-    /// verified. Between them messages are received into memory of their own.
+    /// verified. Between them messages are received into separate memory.
     struct Series {
         std::span<const Partners> partners;
         std::int64_t bytes = 0;  ///< of a message

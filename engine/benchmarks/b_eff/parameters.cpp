@@ -61,7 +61,7 @@ void Parameters::declare(OptionTable& table) {
         "number of rounds; values are means over the rounds, with intervals, and NOT VALID "
         "officially");
     table.flag("call-times", call_times,
-               "afterwards, in a pass of its own, time every MPI_Sendrecv of the rings and random "
+               "afterwards, in a separate pass, time every MPI_Sendrecv of the rings and random "
                "rings, within nodes and between nodes apart");
     table.choice(
         "pairs", pairs, {{"none", Pairs::none}, {"sampled", Pairs::sampled}, {"all", Pairs::all}},

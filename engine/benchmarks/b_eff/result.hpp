@@ -136,7 +136,7 @@ Means effective_bandwidth(const RunResult& run, RunResult::Choice choice = {});
 /// At one length.
 Means bandwidth_at(const RunResult& run, int length, RunResult::Choice choice = {});
 
-/// The results beside b_eff. Seconds and bytes per second; 0 where not measured.
+/// The results in addition to b_eff. Seconds and bytes per second; 0 where not measured.
 struct Summary {
     Means b_eff;
     Means at_lmax;

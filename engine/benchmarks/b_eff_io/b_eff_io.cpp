@@ -143,7 +143,7 @@ Ending BeffIo::run(Job& job) {
     run->announce(job, std::move(extra));
     if (parameters_.no_shared_pointer) {
         setup->shared_pointer = false;
-        setup->shared_pointer_note = "individual pointers were asked for";
+        setup->shared_pointer_note = "individual pointers were requested";
     } else {
         Progress::Step step;
         step.title = "probe the shared file pointer";

@@ -36,7 +36,7 @@ class Buffers {
   public:
     enum class Fill {
         definition,  ///< write[i] = -2i, read[i] = -2i - 1
-        random,      ///< a pattern of this rank; does not compress, tells ranks apart
+        random,      ///< a pattern of this rank; does not compress, distinguishes ranks
     };
     /// Two buffers of `bytes`; throws std::bad_alloc if memory is short. `pieces`: calls move data
     /// that are apart in memory, in multiples of 8 bytes.

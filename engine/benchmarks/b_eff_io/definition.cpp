@@ -9,7 +9,7 @@
 namespace effio::b_eff_io {
 namespace {
 
-/// Rows 1…7 of types 3 and 4 and where their chunk size stands in types 0, 1 and 2.
+/// Rows 1…7 of types 3 and 4 and where their chunk size is in types 0, 1 and 2.
 struct SameChunk {
     std::size_t offset;   ///< row number minus the first row of its type, in types 1 to 4
     std::size_t scatter;  ///< row number in type 0 (skipping the row of L = 2 MiB)

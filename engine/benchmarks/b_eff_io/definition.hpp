@@ -49,7 +49,7 @@ std::array<Row, row_count> row_table(std::int64_t lmax);
 /// Rows that `access` reaches: all, or those of type 0 for rewriting without `rewrite`.
 std::size_t rows_reached(Access access, bool rewrite);
 
-/// The partition sizes that a run with `ranks` processes uses unless told otherwise.
+/// The partition sizes that a run with `ranks` processes uses unless specified otherwise.
 std::vector<std::int64_t> default_partitions(std::int64_t ranks);
 
 struct Budget {

@@ -32,7 +32,7 @@ Error wrong_bytes(const std::string& call_name, const ByteFile& file, const RowT
     return error;
 }
 
-/// What goes wrong in a row: counted, the first failure kept, the first few told.
+/// What goes wrong in a row: counted, the first failure kept, the first few reported.
 class Trouble {
   public:
     Trouble(const Session& session, const RowTask& task, RowMeasured& measured,
@@ -97,7 +97,7 @@ class Trouble {
     std::int64_t told_ = 0;
 };
 
-// Loops of their own for writing and for reading: the less code stands between two calls, the less
+// Separate loops for writing and for reading: the less code is between two calls, the less
 // of it the kernel has thrown out of the processor's cache when the first one returns.
 
 /// The loop over calls that are voted on. The length of the last call runs from the end of the vote

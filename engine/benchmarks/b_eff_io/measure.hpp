@@ -28,7 +28,7 @@ struct RowTask {
     Row row;
     CallForm form;
     View place;                ///< the row's stream of bytes in the file, from its begin
-    std::optional<View> view;  ///< to be set at the begin of the row
+    std::optional<View> view;  ///< to be set at the start of the row
     bool has_hints = false;
     Hints hints;
     double budget = 0;             ///< Tp

@@ -16,7 +16,7 @@
 namespace effio::b_eff_io {
 
 struct Parameters {
-    /// With --until-ci: rounds that the time is cut into unless told otherwise; of an official
+    /// With --until-ci: rounds that the time is cut into unless specified otherwise; of an official
     /// half hour, one a minute.
     static constexpr std::int64_t rounds_of_until_ci = 30;
 

@@ -126,7 +126,7 @@ bool Runner::another_round() {
     return true;
 }
 
-/// What is the sum of several rounds is told once it is known.
+/// What is the sum of several rounds is reported once it is known.
 void Runner::tell_sums() {
     if (!session_.comm.is_root()) return;
     for (std::size_t i = 0; i < partitions_.size(); ++i) {

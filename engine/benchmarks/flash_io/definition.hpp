@@ -68,7 +68,7 @@ std::vector<int> variables_of(File file);
 /// Four characters: "dens", …, "f13_".
 std::string variable_name(int variable);
 
-/// Two programs wrote FLASH I/O's files; they differ in the names and in what stands beside the
+/// Two programs wrote FLASH I/O's files; they differ in the names and in what is next to the
 /// blocks.
 enum class Structure : char {
     netcdf,  ///< of the PnetCDF port: attributes
@@ -105,7 +105,7 @@ struct FileDefinition {
 };
 FileDefinition define(const Geometry& geometry, File file, Structure structure, int ranks);
 
-/// Whether `dumps` of all files can be told in 64 bits, and their blocks in the 32 bits that the
+/// Whether `dumps` of all files can be counted in 64 bits, and their blocks in the 32 bits that the
 /// files have for them.
 Status check_size(const Geometry& geometry, int ranks, std::int64_t dumps);
 

@@ -17,7 +17,7 @@
 namespace effio::flash_io {
 namespace {
 
-/// Files of more writers than are told would be read as if they were all.
+/// Files of more writers than are given would be read as if they were all.
 Status check_number_of_files(const Comm& comm, const Target::Request& request) {
     const auto counted = from_root(comm, [&]() -> Result<std::int64_t> {
         for (const FileSet& files : request.files) {

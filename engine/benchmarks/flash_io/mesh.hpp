@@ -24,7 +24,7 @@ enum class Fill : char {
     random,    ///< of the unknowns: numbers from 1 to 2 with 49 random bits; the rest as index
 };
 
-/// The values that a dump should hold; `number` tells dumps apart.
+/// The values that a dump should hold; `number` distinguishes dumps.
 class Values {
   public:
     /// `shape` is that of random values: of each 64 cells of a block, in the order of the file,

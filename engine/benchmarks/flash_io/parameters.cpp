@@ -67,7 +67,7 @@ void Parameters::declare(OptionTable& table) {
         "off: nothing is written; read the files that an earlier run of the same options left "
         "with --keep, as a restart does");
     table.on_off("fsync", fsync,
-                 "flush the file to storage before it is closed; a part of its own, not in the "
+                 "flush the file to storage before it is closed; a separate part, not in the "
                  "bandwidth by the definition");
     table.choice(
         "read", read,
@@ -82,7 +82,7 @@ void Parameters::declare(OptionTable& table) {
              "with --write=off: how many ranks wrote the files, if not as many as read them")
         .range(1, 2147483646)
         .automatic("as many as read");
-    table.add("dumps", dumps, "dumps of a series, each into files of its own").range(1, 9999);
+    table.add("dumps", dumps, "dumps of a series, each into its own files").range(1, 9999);
     table.add("compute", compute, "work on the mesh before each dump but the first").range(0, 1e6);
     table.add("repetitions", repetitions, "of the whole series")
         .letter('r')
@@ -105,12 +105,12 @@ Status Parameters::check() {
          fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
                      storage.backend.name)},
         {prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {files.empty(), "--files: none is given"},
         {!write && read == ReadBack::none, "--write=off leaves nothing to do: say what to --read"},
         {read == ReadBack::checkpoint && !has_checkpoint,
          "--read=checkpoint, but --files has no checkpoint"},
-        {write && writers, "--writers tells of files of an earlier run: it needs --write=off"},
+        {write && writers, "--writers is about files of an earlier run: it needs --write=off"},
         {!data.shape().is_plain() && fill != Fill::random,
          "--compressible and --duplicate shape random data: use --fill random"},
     });

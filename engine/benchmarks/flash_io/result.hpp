@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of FLASH I/O finds out, and who is told of it.
+// What a run of FLASH I/O finds out, and who is notified of it.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ inline constexpr const char* on_storage = "bandwidth until the data are on stora
 inline constexpr const char* by_definition = "bandwidth by the definition (no sync)";
 inline constexpr const char* restarted = "restart";
 
-/// The mean over complete repetitions, and what it stands on.
+/// The mean over complete repetitions, and what it is based on.
 struct Summary {
     std::vector<double> rates;  ///< bytes per second, in their order
     std::vector<double> synced_rates;

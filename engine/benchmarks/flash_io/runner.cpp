@@ -281,7 +281,7 @@ Status Runner::put_unknowns(const Task& t) {
             if (!put) return put;
             continue;
         }
-        // Only what is posted and not copied by the library needs memory of its own.
+        // Only what is posted and not copied by the library needs separate memory.
         const bool keeps = setup_.nonblocking && t.file == File::checkpoint;
         auto memory = memory_.bytes().subspan(keeps ? slot++ * bytes : 0, bytes);
         switch (t.file) {
@@ -318,7 +318,7 @@ void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
     carry_out(t);
 }
 
-/// A restart reads what stands beside the blocks as well.
+/// A restart also reads what the file has in addition to the blocks.
 Status Runner::get_attributes(Task& t) {
     if (!library_.capabilities().attributes) return {};
     for (const auto& expected : t.definition.schema.attributes) {

@@ -44,14 +44,14 @@ class Runner {
         std::vector<std::string> own_paths;
         std::vector<ArrayAttribute> found = {};  ///< in the file that is read
         std::unique_ptr<ArrayFile> open = {};
-        std::int64_t beside = 0;  ///< bytes in it beside the data, once it is closed
+        std::int64_t beside = 0;  ///< bytes in it in addition to the data, once it is closed
         Histogram times = {};
     };
     Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
 
     static Writers find_sources(const Job& job, const Setup& setup);
-    /// Tells the values of dumps and repetitions apart. In the last repetition, whose files may be
-    /// kept, it is the dump's number, so that a later run knows what to expect.
+    /// Distinguishes the values of dumps and repetitions. In the last repetition, whose files may
+    /// be kept, it is the dump's number, so that a later run knows what to expect.
     std::int64_t pass(std::int64_t repetition, std::int64_t dump) const {
         const auto& p = setup_.parameters;
         if (!p.write) return dump;
@@ -78,7 +78,7 @@ class Runner {
     void carry_out(Task& t);
     std::pair<FileRun, Agreed> visit(Task& t);
     VisitSteps steps(Task& t, FileRun& run, Outcome& mine);
-    /// Of the file that this rank tells of, its own or the shared one.
+    /// Of the file that this rank reports, its own or the shared one.
     Result<Footprint> size_of_files(const Task& t) const;
     bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
     bool in_place(const Task& t) const {

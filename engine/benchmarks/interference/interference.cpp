@@ -47,7 +47,7 @@ struct Parameters {
     }
 };
 
-/// In the file beside the result: all that the groups leave.
+/// In the file next to the result: all that the groups leave.
 std::string place_beside(const std::string& result) {
     const std::filesystem::path path(result);
     return (path.parent_path() / (path.stem().string() + ".turns")).string();
@@ -326,7 +326,7 @@ class Interference : public WholeJob {
         options.job.progress = live_view(job);
         Members members;
         if (const auto ranks = launcher_size(); ranks && make_members(options, members)) {
-            // Before MPI, where the launcher tells.
+            // Before MPI, where the launcher says.
             if (const auto fits = check_ranks(members, *ranks); !fits) {
                 if (launcher_rank().value_or(0) == 0) {
                     fmt::print(stderr, "effio-mpi interference: {}\n", fits.error().text());

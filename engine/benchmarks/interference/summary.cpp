@@ -136,7 +136,7 @@ std::vector<SlowDown> Summary::slow_downs() const {
         if (done.turn.size() != 1 || !done.parts.front().well) continue;
         alone[{done.round, done.turn.front()}] = &done.parts.front();
     }
-    // The empty kind, which stands for all, is the first one in the order.
+    // The empty kind, which represents all, is the first one in the order.
     std::map<std::pair<int, std::string>, std::map<Kind, std::vector<double>>> factors;
     for (const auto& done : turns_) {
         if (done.turn.size() < 2) continue;

@@ -17,7 +17,7 @@
 
 namespace effio::interference {
 
-/// The kind of a measurement as people tell it: its access and its pattern.
+/// The kind of a measurement as people say it: its access and its pattern.
 struct Kind {
     std::string access;
     std::string pattern;
@@ -71,7 +71,7 @@ std::string others(const Turn& turn, int group);
 double overlap_seconds(const std::vector<std::pair<double, double>>& mine,
                        const std::vector<std::pair<double, double>>& theirs);
 
-/// How much slower a group is beside others than alone.
+/// How much slower a group is next to others than alone.
 struct SlowDown {
     int group = 0;
     std::string beside;
@@ -93,13 +93,13 @@ struct Met {
     int other = 0;
     Kind other_kind;
     double seconds = 0;   ///< in all rounds
-    double fraction = 0;  ///< of all seconds of the kind beside the other group
+    double fraction = 0;  ///< of all seconds of the kind next to the other group
 };
 
 class Summary {
   public:
     void add(TurnDone done) { turns_.push_back(std::move(done)); }
-    /// For each group and what it was beside: over all kinds first, then each kind.
+    /// For each group and what it was next to: over all kinds first, then each kind.
     std::vector<SlowDown> slow_downs() const;
     /// Pairs of phases that met at all.
     std::vector<Met> met() const;

@@ -167,7 +167,7 @@ class GroupTurn {
                 .start = &start_};
     }
 
-    /// What is told of the whole job when a group has ended it.
+    /// What is reported of the whole job when a group has ended it.
     void tell_call_off() const {
         const auto told = neighbours_.told();
         for (std::size_t i = 0; i < told.size(); ++i) {
@@ -205,7 +205,7 @@ class GroupTurn {
         part_.seconds = part_.covered = now();
         part_.runs = 1;
         if (went_well(end_.code) && clock_.is_virtual() && part_.seconds <= 0) {
-            // It could be repeated for ever and not be beside the others for a moment.
+            // It could be repeated for ever and not be next to the others for a moment.
             end_.code = ExitCode::usage;
             end_.reason = fmt::format(
                 "{} takes no time on sim as it is set, so others cannot slow it down: give its "

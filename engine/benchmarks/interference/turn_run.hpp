@@ -20,7 +20,7 @@ struct TurnTask {
     /// A directory that is made for the turn: the log of the groups, and
     /// group-N/result.jsonl, of the first run of each.
     std::string place;
-    /// What has to be told before the job ends out of order; any rank, any thread.
+    /// What has to be reported before the job ends out of order; any rank, any thread.
     std::function<void(const End& end)> at_abrupt_end;
 };
 

@@ -8,7 +8,7 @@
 
 namespace effio::interference {
 
-/// What is measured beside each group alone: each pair of groups, or all together.
+/// What is measured next to each group alone: each pair of groups, or all together.
 enum class Beside { pairs, all };
 
 /// Numbers of the groups that work, from 1, ascending.
@@ -17,7 +17,7 @@ using Turn = std::vector<int>;
 /// Each group alone, then each pair or all together.
 std::vector<Turn> turns_of(int groups, Beside beside);
 
-/// The turns of one round in their order. Over balanced_rows(turns) rounds each turn stands at each
+/// The turns of one round in their order. Over balanced_rows(turns) rounds each turn is at each
 /// place, and after each other one, equally often.
 std::vector<Turn> turns_of_round(const std::vector<Turn>& turns, std::int64_t round);
 

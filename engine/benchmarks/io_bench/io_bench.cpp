@@ -84,7 +84,7 @@ std::vector<Bytes> Parameters::blocks_in_force() const {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {blocks_in_force().empty(),
          "--size: no block of 64KiB to 128MiB divides the file at least twice; give --block"},
     });

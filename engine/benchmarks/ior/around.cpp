@@ -42,7 +42,7 @@ Status Runner::check_readable(const Task& task, Readable& readable) const {
         if (task.transfers[i] == 0) continue;
         const std::int64_t number = worker(task.owner, i);
         const std::string path = path_of(task, number);
-        // Of several files none tells; opening them does.
+        // Several files cannot say it; opening them does.
         const bool several = storage_.files_of(path).size() > 1;
         const bool anywhere = p.order == Order::random;
         const std::int64_t needed = end_of_read(g, number, task.transfers[i]);

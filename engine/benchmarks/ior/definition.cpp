@@ -57,7 +57,7 @@ std::string_view name(Order order) {
 }
 
 Walk Geometry::walk(std::int64_t worker, std::int64_t existing) const {
-    // Workers with a file of their own must not all take the same way.
+    // Workers with a separate file must not all take the same way.
     const std::uint64_t own =
         files == Files::shared ? seed : mix64(seed + static_cast<std::uint64_t>(worker));
     return {blocks(), part_of(worker), order, own, existing};

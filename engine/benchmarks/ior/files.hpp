@@ -11,18 +11,18 @@
 namespace effio::ior {
 
 /// The shared file is named by the stem alone; files of the processes by stem, "." and the worker's
-/// number in eight digits, dealt out over the directories in turn; with a file for each repetition
+/// number in eight digits, dealt out round-robin; with a file for each repetition
 /// "." and its number follow.
 class FileNames {
   public:
     FileNames(const Parameters& parameters, std::int64_t workers);
-    /// With the files that the storage puts beside them.
+    /// With the files that the storage puts next to them.
     FileNames(const Parameters& parameters, std::int64_t workers, const Storage& storage);
 
-    /// Each repetition's; then those beside them.
+    /// Each repetition's; then those next to them.
     const std::vector<FileSet>& sets() const { return sets_; }
     std::string path(const Target& target, std::int64_t worker, std::int64_t repetition) const;
-    /// The same, and those beside it.
+    /// The same, and those next to it.
     std::vector<std::string> paths(const Target& target, std::int64_t worker,
                                    std::int64_t repetition) const;
 

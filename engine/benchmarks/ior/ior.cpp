@@ -43,7 +43,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.views || p.placement == Placement::offset, "views"},
          {can.stores_data || p.verify.empty(), "reading back what was written"},
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
-         {can.threads || p.threads == 1, "files of threads of their own"},
+         {can.threads || p.threads == 1, "separate files for threads"},
          {can.spaced || !p.memory.given(), spaced_calls},
          {can.queues || p.queue_depth == 1, "transfers that are queued (--queue-depth)"},
          {can.collective_queues || p.queue_depth == 1 || !p.collective,
@@ -73,7 +73,7 @@ Result<std::string> calls_to_be_tried(const Session& session, const Parameters& 
     if (!p.tried || *p.tried == word) return word;
     return usage_error(
         fmt::format("--tried {}: here the nonblocking collective calls are those of {}, of which "
-                    "that trial says nothing; run with --trial, in a job of its own",
+                    "that trial says nothing; run with --trial, in a separate job",
                     *p.tried, word));
 }
 
@@ -171,7 +171,7 @@ Ending Ior::run(Job& job) {
     for (const auto& test : tests_) {
         Ending ending = run_test(job, test.parameters, test.view.get(), first);
         first = false;
-        // The graver one is told; what stops a test stops those after it.
+        // The more severe one is reported; what stops a test stops those after it.
         if (graver(all.status, ending.status) != all.status) all = ending;
         if (ending.status != ExitCode::done && ending.status != ExitCode::data_errors) break;
     }

@@ -69,13 +69,13 @@ void Parameters::declare(OptionTable& table) {
         .metavar("NAME");
     table
         .add("more-dirs", more_dirs,
-             "further directories: files of the processes go to all of them in turn")
+             "further directories: files of the processes go to all of them round-robin")
         .metavar("DIR");
-    table.flag("rank-dirs", rank_dirs, "files of the processes: each in a directory of its own");
+    table.flag("rank-dirs", rank_dirs, "files of the processes: each in its own directory");
     table.add("ranks", ranks, "how many ranks take part").range(1, 2147483647).automatic("all");
     table
         .add("threads", threads,
-             "workers of a rank; each has its share of the file or a file of its own")
+             "workers of a rank; each has its share of the file or its own file")
         .range(1, 4096);
 
     table.group("Calls");
@@ -176,14 +176,14 @@ void Parameters::declare(OptionTable& table) {
                   {"offset", DataKind::offset}},
                  "what the files hold: bytes bound to file and place that neither compress nor "
                  "repeat, or those of "
-                 "IOR (timestamp cannot tell blocks that changed places)");
+                 "IOR (timestamp does not show blocks that changed places)");
     table.add("seed", seed, "of the data; needed to verify the files of an earlier run")
         .range(0, most)
         .automatic("a new one for each repetition");
     shape.declare(table);
     table
         .add("verify", verify,
-             "compare every byte: after a phase in a pass of its own, or inside the timed reads: "
+             "compare every byte: after a phase in a separate pass, or inside the timed reads: "
              "write, mixed, read, inside")
         .metavar("WHEN")
         .automatic("never");
@@ -300,7 +300,7 @@ Status Parameters::check_modes() const {
     Status rules = check_rules({
         {save_rank_details && save_rank_details->empty(), "--save-rank-details: no file is given"},
         {save_rank_details && transfers.size() > 1,
-         "--save-rank-details: IOR's columns tell no --transfer; give one"},
+         "--save-rank-details: IOR's columns have no --transfer; give one"},
         {!ordered && viewed, "--order: random orders need --placement offset"},
         {placement == Placement::strided && transfers.size() > 1,
          "--placement strided: all blocks are one transfer; give one --transfer"},
@@ -357,7 +357,7 @@ Status Parameters::check_queue() const {
          "--queue-depth: transfers that are under way together are at offsets: not with "
          "--placement view or strided"},
         {sync == SyncWhen::each || think_time.count > 0 || save_calls,
-         "--queue-depth: where several transfers are under way none stands alone: not with "
+         "--queue-depth: where several transfers are under way none is alone: not with "
          "--sync each, --think-time or --save-calls"},
     });
     if (!of_queue) return of_queue;

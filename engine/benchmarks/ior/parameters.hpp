@@ -105,9 +105,9 @@ struct Parameters {
                    ? static_cast<double>(bytes) * static_cast<double>(workers) / rate_limit->count
                    : 0;
     }
-    /// In a pass of its own after the phase, not timed.
+    /// In a separate pass after the phase, not timed.
     bool verifies_after(Access access) const { return verifies(name(access)); }
-    /// While reading, inside the timed interval but as a part of its own.
+    /// While reading, inside the timed interval but as a separate part.
     bool verifies_inside() const { return verifies("inside"); }
     /// The largest of the transfer sizes; bytes.
     std::int64_t largest_transfer() const;

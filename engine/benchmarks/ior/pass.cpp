@@ -216,7 +216,7 @@ class Pass::Worker {
         noted_ = now;
     }
 
-    // What is plain has no level of its own, for the reason that byte_file.hpp gives.
+    // What is plain has no separate level, for the reason that byte_file.hpp gives.
     template <class File>
     [[gnu::always_inline]] bool plain_write(const Itself<File>& file, std::int64_t number) {
         const std::int64_t offset = lane_.walk->offset(number);
@@ -231,7 +231,7 @@ class Pass::Worker {
         return accept(file.read_at(lane_.memory.bytes(), offset), offset);
     }
 
-    /// With all that may be asked for.
+    /// With all that may be requested.
     bool step(std::int64_t number) {
         const std::int64_t offset = lane_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
@@ -330,7 +330,7 @@ class Pass::Worker {
         return lane_.data->at(offset, static_cast<std::size_t>(bytes_));
     }
 
-    /// Where byte `place` of the transfer at `offset` stands in the file.
+    /// Where byte `place` of the transfer at `offset` is in the file.
     std::int64_t file_place(std::int64_t offset, std::int64_t place) const {
         if (calls_.placement != Placement::strided) return offset + place;
         const std::int64_t transfer = calls_.geometry.transfer;
@@ -353,7 +353,7 @@ class Pass::Worker {
 
     Session& session_;
     const Calls& calls_;
-    double latest_;  ///< seconds after the begin from which nothing is held back; 0 = never
+    double latest_;  ///< seconds after the start from which nothing is held back; 0 = never
     Lane& lane_;
     LaneDone& done_;
     std::int64_t bytes_;

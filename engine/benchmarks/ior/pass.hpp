@@ -3,7 +3,7 @@
 //
 // The pass begins after the files are open and ends before sync and close. Its time holds the
 // calls, the stamps of eight bytes per 4 KiB of data written, the readings of the clock that the
-// pace needs, and what was asked for inside: comparing, pausing, syncing after each call.
+// pace needs, and what was requested inside: comparing, pausing, syncing after each call.
 #pragma once
 
 #include <memory>
@@ -94,7 +94,7 @@ struct Until {
     double steady_slice = 1;
 };
 
-/// What one worker did. Times are seconds since the begin of the pass on its rank.
+/// What one worker did. Times are seconds since the start of the pass on its rank.
 struct LaneDone {
     std::int64_t transfers = 0;
     double end = 0;
@@ -114,7 +114,7 @@ struct LaneDone {
     Histogram responses;          ///< with a rate limit: since each call was due
     std::int64_t read_calls = 0;  ///< of a mixed pass, without an error
     TimeSeries series = TimeSeries::finely();
-    std::vector<CallTime> kept;  ///< every call, if asked for
+    std::vector<CallTime> kept;  ///< every call, if requested
     Outcome outcome;
 };
 

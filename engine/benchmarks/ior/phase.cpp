@@ -45,7 +45,7 @@ std::string remark_on_pace(BytesPerSecond limit, double reached,
     return text;
 }
 
-/// Seconds that a rank may spend in pauses and delays which the user asked for.
+/// Seconds that a rank may spend in pauses and delays which the user requested.
 double wait_of_a_rank(const Parameters& p, const Geometry& g) {
     const std::int64_t each = g.segments * g.block;
     const std::int64_t calls = each / g.transfer;
@@ -458,7 +458,7 @@ std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,
     return details;
 }
 
-/// What only this rank knows of its calls goes to a file of its own.
+/// What only this rank knows of its calls goes to a separate file.
 void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) const {
     const auto& prefix = setup_.parameters.save_calls;
     if (!prefix) return;

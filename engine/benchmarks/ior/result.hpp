@@ -49,7 +49,7 @@ struct StonewallResult {
     double tail_seconds() const { return wall.last_seconds - wall.first_seconds; }
 };
 
-/// What one rank did in a phase, where that was asked for.
+/// What one rank did in a phase, where that was requested.
 struct RankDetail {
     double bytes = 0;
     double total = 0;     ///< seconds
@@ -69,7 +69,7 @@ struct MixResult {
     std::int64_t write_bytes() const { return write_operations * call_bytes; }
 };
 
-/// Its rate counts from the begin that the ranks agreed on to the end of the last one's close.
+/// Its rate counts from the start that the ranks agreed on to the end of the last one's close.
 struct PhaseResult : VisitResult {
     std::int64_t repetition = 0;
     Access access = Access::write;
@@ -87,12 +87,12 @@ struct PhaseResult : VisitResult {
     std::optional<StonewallResult> stonewall;
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
     Batches batches;                            ///< B/s of the transfers
-    TimeSeries series;                          ///< since the begin of the transfers
+    TimeSeries series;                          ///< since the start of the transfers
     std::optional<MixResult> mix;
     std::vector<RankValue> slowest;        ///< seconds in the transfer part
     std::vector<RankDetail> rank_details;  ///< on the root
 
-    double verify_seconds = 0;           ///< of the pass of its own
+    double verify_seconds = 0;           ///< of the separate pass
     std::int64_t ranks_on_own_node = 0;  ///< reading: whose data come from their own node
     std::int64_t detours = 0;            ///< transfers that did not go the backend's way
     std::string remarked;                ///< what a reader must know of the number
@@ -106,7 +106,7 @@ struct PhaseResult : VisitResult {
     const PartSpan& span(std::string_view part) const { return part_of(spans, part); }
 };
 
-/// What is left of a phase when it has been told.
+/// What is left of a phase when it has been reported.
 struct PhaseSummary {
     Access access = Access::write;
     std::int64_t transfer = 1;
@@ -129,7 +129,7 @@ struct RunResult {
     bool out_of_time = false;  ///< --time-limit left phases out
 };
 
-/// The mean rate of an access with a transfer size, as the records tell it.
+/// The mean rate of an access with a transfer size, as the records report it.
 UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer);
 
 class Observer : public Interface {

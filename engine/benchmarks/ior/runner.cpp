@@ -42,7 +42,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       order_(comm, topology),
       common_(comm, topology),
       real_files_(storage.capabilities().real_files),
-      // Where threads may have files of their own, opening and closing is each rank's own affair.
+      // Where threads may have separate files, opening and closing is each rank's own affair.
       in_step_(setup.parameters.collective ||
                (setup.parameters.files == Files::shared && comm.size() > 1 &&
                 !storage.capabilities().threads)) {
@@ -261,7 +261,7 @@ void Runner::read_phase(Task task) {
         result.cache->verdict != Whereabouts::device) {
         result.remark_on(setup_.nodes == 1
                              ? "one node only: what is read may come from its own cache"
-                             : fmt::format("{} read data of their own node",
+                             : fmt::format("{} read data of the same node",
                                            count_of(result.ranks_on_own_node, "rank")));
     }
     finish(task, m, result);

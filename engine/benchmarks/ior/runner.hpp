@@ -76,7 +76,7 @@ class Runner {
     void refuse_foreign(const Task& task, Outcome& mine) const;
     const NodeOrder& readers_order() const { return pretended_ ? *pretended_ : order_; }
     void make_striped_files(const Task& task, Outcome& mine);
-    /// `cold` is what was done against the page cache; none where nothing is told of it.
+    /// `cold` is what was done against the page cache; none where nothing is reported of it.
     Measured measure(const Task& task, const Cold* cold);
     VisitSteps steps(const Task& task, const Calls& calls, Measured& m);
     std::vector<Lane> lanes_of(const Task& task, const Calls& calls) const;

@@ -16,7 +16,7 @@
 namespace effio::ior {
 
 /// Writes a measurement per phase; at the end figures of each access and transfer size over the
-/// repetitions: bandwidth (mean, with maximum, minimum, spread) and, where asked for, the steady
+/// repetitions: bandwidth (mean, with maximum, minimum, spread) and, where requested, the steady
 /// rate.
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 /// Prints a line per phase while the run goes on, and a summary at the end.

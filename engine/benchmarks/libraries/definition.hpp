@@ -32,7 +32,7 @@ struct Volume {
     std::int64_t first_cube(int process) const { return cubes * process / processes; }
     std::int64_t bytes() const { return cubes * cells() * 8 * variables; }
     /// The same with small cubes, for a pass before anything is timed: what a library does at its
-    /// first use (buffers, connections, caches of its own) it does here.
+    /// first use (buffers, connections, its caches) it does here.
     Volume warm_up() const { return {std::min(edge, warm_up_edge), cubes, processes, variables}; }
     static constexpr std::int64_t warm_up_edge = 32;
 };

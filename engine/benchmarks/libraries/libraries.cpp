@@ -27,7 +27,7 @@ class Libraries : public study::StudyBenchmark<Parameters> {
                "      the same data on any number of processes, more hints\n"
                "  mpiexec -n 4 effio-mpi libraries --hint-set "
                "mine:cb_nodes=2+hdf5.alignment=4MiB\n"
-               "      a set of your own\n"
+               "      your own set\n"
                "  effio-mpi libraries --edges 96,200 --plan --plan-ranks 256";
     }
     Result<Plan> plan(const PlanInput& input) const override;

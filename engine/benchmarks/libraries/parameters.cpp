@@ -16,7 +16,7 @@ bool has(const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// The first element that stands there twice.
+/// The first element that is there twice.
 template <class T>
 std::optional<T> repeated(std::vector<T> list) {
     std::sort(list.begin(), list.end());
@@ -64,7 +64,7 @@ void Parameters::declare(OptionTable& table) {
                         "of everything, in an order that is balanced for place and predecessor; a "
                         "gain by hints needs at least five, for its interval");
     table.choice("fsync", fsync, {{"on", study::Sync::beside}, {"off", study::Sync::none}},
-                 "flush to storage before the close; a part of its own, not in the rates by the "
+                 "flush to storage before the close; a separate part, not in the rates by the "
                  "definition");
     table.on_off("read", read, "read every file back; every value is checked, untimed");
     declare_checks(table);
@@ -94,7 +94,7 @@ Status Parameters::check() {
     }
     Status rules = check_rules({
         {prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {read && has(libraries, "null"), "--libraries=null keeps nothing to read: use --read=off"},
     });
     if (!rules) return rules;

@@ -57,7 +57,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
     std::unique_ptr<Observer> view_;
 };
 
-/// Files of each rank: fewer than asked for where a stonewall stopped their creation in a run
+/// Files of each rank: fewer than requested where a stonewall stopped their creation in a run
 /// before.
 Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workload) const {
     if (!parameters_.stonewall_file || !parameters_.adopts()) return workload.items;
@@ -189,7 +189,7 @@ Ending Mdtest::run(Job& job) {
         ending = Runner(job, *setup, *names, target, observers, std::move(*rank_csv)).run();
     }
 
-    // What phases did not remove: none was asked for, or one failed, or a signal came before.
+    // What phases did not remove: none was requested, or one failed, or a signal came before.
     Progress::Step step;
     step.title = "remove what is left";
     const std::int64_t each = 2 * setup->files + parameters_.populate;

@@ -10,7 +10,7 @@
 
 namespace effio::mdtest {
 
-/// `view`, if given, is told of everything beside the result file and the tables.
+/// `view`, if given, is notified of everything, as the result file and the tables are.
 std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view = nullptr);
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input);

@@ -12,7 +12,7 @@
 namespace effio::mdtest {
 namespace {
 
-/// The gravest of the reasons why workers ended a phase; they stand in that order.
+/// The most severe of the reasons why workers ended a phase; they are in that order.
 StopReason stopped_by(const Workers& workers) {
     StopReason found = StopReason::count;
     for (const auto& worker : workers) {

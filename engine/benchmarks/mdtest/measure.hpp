@@ -42,7 +42,7 @@ struct LocalResult {
 };
 
 /// The clock runs from after a barrier to after the next one; in between are the calls, the sync
-/// and the command of --run-after-phase if asked for, and the stonewall's two reductions. Without
+/// and the command of --run-after-phase if requested, and the stonewall's two reductions. Without
 /// barriers it runs from the rank's own first call to the end of its last one.
 LocalResult measure_phase(const Iteration& iteration, const Phase& phase, CommonClock& common,
                           Workers& workers, Crew& crew);

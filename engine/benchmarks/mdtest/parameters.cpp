@@ -37,13 +37,13 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 2147483647);
     table.add("depth", depth, "levels of the tree below its root").letter('z').range(0, 2147483647);
     table.flag("leaf-only", leaf_only, "items in the lowest directories only").letter('L');
-    table.flag("unique", unique, "each rank has a tree of its own, else all share one").letter('u');
+    table.flag("unique", unique, "each rank has its own tree, else all share one").letter('u');
     table.flag("compare-trees", compare_trees,
                "measure in one tree for all ranks, then in a tree for each rank");
     table.choice(
         "things", things,
         {{"both", Things::both}, {"files", Things::files}, {"directories", Things::directories}},
-        "what is created and so on: files, directories, or both in turn");
+        "what is created and so on: files, directories, or both alternately");
     table
         .add("name-length", name_length,
              "bytes of each item's name, its number filled up with zeros: long names make large "
@@ -65,7 +65,7 @@ void Parameters::declare(OptionTable& table) {
     table.flag("shared-files", shared_files, "all ranks work on the same files; no directories")
         .letter('S');
     table.add("also-dir", more_directories,
-              "further base directories; with --unique, ranks take them in turn");
+              "further base directories; with --unique, ranks take them round-robin");
     table
         .flag("make-dir", make_directories,
               "make base directories that are missing, and remove them at the end if empty")

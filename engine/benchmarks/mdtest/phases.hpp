@@ -39,7 +39,7 @@ struct Phase {
     const char* access;      ///< in results, e.g. "create"
     std::string_view title;  ///< "File creation"
     std::string_view word;   ///< of --phases or --also; empty: always or by other options
-    int shift = 0;           ///< whose items: so many times the rank shift further on
+    int shift = 0;           ///< whose items: this many times the rank shift further on
     bool may_shuffle = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What mdtest found, and who is told.
+// What mdtest found, and who is notified.
 #pragma once
 
 #include <map>
@@ -69,7 +69,7 @@ struct PhaseResult {
     Batches batches;                       ///< operations per second
     TimeSeries over_time;                  ///< operations
     std::vector<RankValue> slowest;        ///< seconds of work
-    std::vector<RankDetail> rank_details;  ///< if asked for; on the root
+    std::vector<RankDetail> rank_details;  ///< if requested; on the root
     bool hook_failed = false;              ///< the command after the phase, on some rank
     std::optional<Wall> wall;
     std::optional<CacheEvidence> cache;  ///< of the phase that reads
@@ -115,7 +115,7 @@ struct RunResult {
     void add(const PhaseResult& result);
 };
 
-/// The mean rate of a phase, as the records tell it.
+/// The mean rate of a phase, as the records report it.
 UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique);
 
 class Observer : public Interface {

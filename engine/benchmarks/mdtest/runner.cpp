@@ -278,7 +278,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     LocalResult local = measure_phase(iteration, phase, group.clock, running.workers, group.crew);
     cold.after(local);
     if (local.wall) {
-        // Directories of items that nobody made are never looked for.
+        // Directories of items that no one made are never looked for.
         const std::int64_t each =
             std::min(local.wall->max_done * p.threads, running.iteration.files);
         running.iteration.files = local.wall->timed_out > 0 ? each : running.iteration.files;

@@ -74,7 +74,7 @@ class Runner {
     Names& names_;
     const Target& target_;
     Observers<Observer> notify_;
-    std::optional<RankCsv> rank_csv_;  ///< on the root, if asked for
+    std::optional<RankCsv> rank_csv_;  ///< on the root, if requested
     RunResult result_;
     std::vector<std::pair<Json, UntilCi>> repeated_;  ///< by numbers of ranks and kinds of trees
     std::optional<Error> error_;                      ///< the gravest so far

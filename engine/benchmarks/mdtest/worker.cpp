@@ -14,7 +14,7 @@ namespace {
 constexpr const char* attribute_key = "user.effio";
 constexpr std::string_view attribute_value = "an extended attribute of 32 byte";
 constexpr unsigned new_mode = 0640;
-/// A rate over time needs no more than one reading in so many seconds.
+/// A rate over time needs no more than one reading in this many seconds.
 constexpr double series_grain = 1e-3;
 
 /// From the data of one timed read to those of the next: as O_DIRECT needs it.
@@ -29,7 +29,7 @@ std::int64_t data_pages(std::int64_t bytes) {
     return (bytes + page - 1) / page;
 }
 
-/// Whether a step of an item's phase needs its path and nothing beside.
+/// Whether a step of an item's phase needs its path and nothing else.
 bool takes_one_path(Action action) {
     switch (action) {
         case Action::create:
@@ -98,7 +98,7 @@ void Worker::prepare(const Phase& phase) {
     shuffle_.reset();
     share_ = {iteration_.items(phase.thing), threads, number_};
     if (phase.thing == Thing::tree) {
-        // Directories stand in each other, so one thread makes them.
+        // Directories are nested, so one thread makes them.
         const bool mine = number_ == 0 && (w.unique || root);
         share_ = {mine ? w.loops * w.tree.directories() : 0, 1, 0};
     } else if (works_for_all()) {
@@ -175,7 +175,7 @@ void Worker::loop() {
     tick(iteration_.session.clock.now());
 }
 
-// A loop of its own for each kind of call: the less code stands between two calls, the less of it
+// A separate loop for each kind of call: the less code is between two calls, the less of it
 // the kernel has thrown out of the processor's cache when the first one returns.
 template <class Act>
 void Worker::steps(const Act& act) {

@@ -44,7 +44,7 @@ struct Iteration {
     std::int64_t number;     ///< which iteration, from 0
     std::int64_t files;      ///< of each rank; less than the workload's after a stonewall
 
-    /// The rank whose items a phase works on; nobody's where all share them.
+    /// The rank whose items a phase works on; no one's where all share them.
     std::optional<int> owner(const Phase& phase) const;
     /// Items of each rank that a phase works on.
     std::int64_t items(Thing thing) const {
@@ -63,14 +63,14 @@ struct Tally {
     std::int64_t found = 0;           ///< of them those that a search is for
     std::optional<Error> error;       ///< the first
     Histogram calls;
-    std::vector<CallTime> kept;                   ///< every call, if asked for
+    std::vector<CallTime> kept;                   ///< every call, if requested
     TimeSeries over_time = TimeSeries::finely();  ///< steps by time
     Standing standing;                            ///< at the stonewall, or at the end
 };
 
 class Worker {
   public:
-    /// After so many failures a worker gives a phase up.
+    /// After this many failures a worker gives a phase up.
     static constexpr std::int64_t most_failures = 100;
 
     Worker(const Iteration& iteration, int number);

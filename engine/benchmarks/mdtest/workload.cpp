@@ -63,7 +63,7 @@ Result<Workload> Workload::of(const Wish& wish) {
         if (wish.items && wish.unique) {
             return usage_error(
                 "items for each rank and in each directory together make several "
-                "test directories, which ranks with trees of their own cannot have");
+                "test directories, which ranks with separate trees cannot have");
         }
         if (wish.items) {
             if (*wish.items % w.per_directory != 0) {

@@ -41,7 +41,7 @@ struct Workload {
     struct Wish {
         Tree tree;
         bool leaf_only = false;                     ///< items at the lowest level only
-        bool unique = false;                        ///< each rank has a tree of its own
+        bool unique = false;                        ///< each rank has a separate tree
         std::optional<std::int64_t> items;          ///< of a rank (mdtest -n)
         std::optional<std::int64_t> per_directory;  ///< of a rank in each directory (mdtest -I)
     };
@@ -82,8 +82,8 @@ std::string_view name(Thing thing);
 /// Paths of one iteration's trees and items.
 class Paths {
   public:
-    /// `bases` are the directories of the request; ranks take them in turn. Names of items have at
-    /// least `name_length` bytes: their numbers are filled up with zeros.
+    /// `bases` are the directories of the request; ranks take them round-robin. Names of items have
+    /// at least `name_length` bytes: their numbers are filled up with zeros.
     Paths(std::vector<std::string> bases, const Workload& workload, std::int64_t iteration,
           std::int64_t name_length = 0)
         : bases_(std::move(bases)),
@@ -94,11 +94,11 @@ class Paths {
     const Workload& workload() const { return workload_; }
     /// BASE/test-dir.<iteration>-<loop>
     std::string test_directory(int owner, std::int64_t loop) const;
-    /// TEST/mdtest_tree.0/mdtest_tree.<n>..., or mdtest_tree.<owner>.<n> in trees of their own.
+    /// TEST/mdtest_tree.0/mdtest_tree.<n>..., or mdtest_tree.<owner>.<n> in separate trees.
     std::string directory(int owner, std::int64_t loop, std::int64_t number) const;
-    /// A directory beside the tree's, into which files are moved and back.
+    /// A directory next to the tree's, into which files are moved and back.
     std::string elsewhere(int owner, std::int64_t loop) const;
-    /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; nobody owns an item that all ranks share.
+    /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; no one owns an item that all ranks share.
     std::string item(Thing thing, std::optional<int> owner, std::int64_t number) const;
     /// `stem` and the label (and `suffix`): a name without its directory.
     std::string name(std::string_view stem, std::int64_t label, std::string_view suffix = {}) const;
@@ -158,7 +158,7 @@ class ItemPath {
         finish(number, suffix);
         return path_;
     }
-    /// The same name in the directory beside the tree.
+    /// The same name in the directory next to the tree.
     const std::string& of_moved(std::optional<int> owner, std::int64_t number);
 
   private:

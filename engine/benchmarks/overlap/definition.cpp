@@ -206,11 +206,11 @@ std::string sentence(std::span<const Series* const> of_a_way) {
     if (best == nullptr) {
         return text + fmt::format(
                           "no share is known within ± {:.0f} %; more repetitions, or a "
-                          "machine that is quiet, would tell",
+                          "machine that is quiet, would show it",
                           100 * known_within);
     }
     text += tell(*best);
-    // Sizes that are told apart must differ by more than a tenth.
+    // Sizes that are distinguished must differ by more than a tenth.
     if (share(*best) - share(*worst) > 1 - hides_wholly) {
         text += fmt::format(", but {}", tell(*worst));
     }

@@ -26,7 +26,7 @@ enum class WorkKind : char {
 std::string_view name(Way way);
 std::string_view name(WorkKind kind);
 
-/// What is measured in turn in a repetition of a cell.
+/// What is measured one after the other in a repetition of a cell.
 enum class Treatment : char { io, work, both };
 std::string_view name(Treatment treatment);
 
@@ -35,7 +35,7 @@ std::string_view name(Treatment treatment);
 struct Times {
     double io = 0;      ///< the operation alone
     double work = 0;    ///< the computation alone
-    double both = 0;    ///< the operation beside the computation
+    double both = 0;    ///< the operation during the computation
     double alone = 0;   ///< computing, in `work`
     double beside = 0;  ///< computing, in `both`
     double post = 0;    ///< in `both`: the call that begins the operation
@@ -46,7 +46,7 @@ struct Times {
     /// below 0 the two together take longer than one after the other. None where the operation
     /// takes no time.
     std::optional<double> hidden() const;
-    /// Time of the computation beside the operation over its time alone.
+    /// Time of the computation during the operation over its time alone.
     std::optional<double> slow_down() const;
     /// The most that can hide: 1, or less where the computation is the shorter one.
     std::optional<double> possible() const;
@@ -67,7 +67,7 @@ std::string_view name(Limit limit);
 /// Nothing where there is no share.
 std::optional<Limit> limit_of(const Times& mean);
 
-/// The computation takes so much longer than the operation where nobody said how long.
+/// The computation takes so much longer than the operation where no one said how long.
 inline constexpr double default_work_factor = 2;
 /// Seconds of the computation; `io` is the operation alone in the warm-up.
 double work_seconds(std::optional<double> asked, double io);
@@ -76,7 +76,7 @@ double work_seconds(std::optional<double> asked, double io);
 struct Polls {
     std::int64_t units = 1;
     std::int64_t polls = 0;
-    /// How many of them are due when so many pieces are done.
+    /// How many of them are due when this many pieces are done.
     std::int64_t due(std::int64_t units_done) const;
 };
 

@@ -221,7 +221,7 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& 
     if (session.comm.is_root() && !session.clock.is_virtual() &&
         system.at("cpu").at("usable_by_root_rank") == 1) {
         session.console.print(
-            "rank 0 may use one processor only, so its helpers have none of their own: start with "
+            "rank 0 may use one processor only, so its helpers have none: start with "
             "--bind-to none or with more processors a rank to see what they can do\n");
     }
     const auto plain = make_storage(session, parameters_.backend, job.room);

@@ -120,7 +120,7 @@ Status Parameters::check() {
         if (way == Way::uring) {
             if (is_model(backend.name)) {
                 if (!ways_asked) continue;
-                why = fmt::format("backend {} stands for all ways, and is no kernel", backend.name);
+                why = fmt::format("backend {} represents all ways, and is no kernel", backend.name);
             } else if (auto present = check_present(Serves::bytes, "uring"); !present) {
                 if (ways_asked) return present;
                 why = present.error().cause;

@@ -50,7 +50,7 @@ struct Parameters {
 
     // Filled by check().
     bool ways_asked = false;
-    std::vector<Way> ways_in_force;     ///< but for what only the run can tell
+    std::vector<Way> ways_in_force;     ///< but for what only the run can say
     std::vector<std::string> left_out;  ///< why others are not
 };
 

@@ -51,7 +51,7 @@ Ending Runner::run() {
     return ending;
 }
 
-/// Each way writes its whole file, and each operation is timed once: a computation that nobody gave
+/// Each way writes its whole file, and each operation is timed once: a computation that no one gave
 /// a length is as long as these say.
 void Runner::warm_up() {
     std::vector<Contender> able;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loops of overlap: repetitions, accesses, sizes, kinds of work, ways; in each such cell the
-// operation alone, the computation alone, and both, in turn (docs/definitions/overlap.md).
+// operation alone, the computation alone, and both, one after the other
+// (docs/definitions/overlap.md).
 #pragma once
 
 #include <functional>
@@ -30,7 +31,7 @@ struct Contender {
     FileSet files;
     /// Of the pass that wrote the part of the file for each size; 0 = none did.
     std::vector<std::uint64_t> generations;
-    bool can_be_left_out = false;  ///< nobody asked for it by name
+    bool can_be_left_out = false;  ///< no one requested it by name
 };
 
 /// One repetition of one cell.
@@ -122,7 +123,7 @@ class Runner {
         return memory_.bytes().first(static_cast<std::size_t>(bytes_of(size)));
     }
     Series& series_of(const Point& point);
-    /// Of a computation beside the way's operation, from the warm-up.
+    /// Of a computation during the way's operation, from the warm-up.
     double& asked_of(const Contender& way, bool write, std::size_t size);
 
     template <class Event>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The computation beside an operation: so long as it is told, without a call of any library
+// The computation during an operation: as long as specified, without a call of any library
 // (docs/definitions/overlap.md, The computation).
 #pragma once
 

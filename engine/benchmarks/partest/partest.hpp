@@ -42,7 +42,7 @@ struct Parameters : study::Options {
     Status check();
     /// Of a task: the given size and a random part of it.
     std::int64_t bytes_of(int task, std::int64_t tasks) const;
-    /// How the container of so many tasks is made, or read.
+    /// How the container of this many tasks is made, or read.
     BackendChoice container(std::int64_t chunk, std::int64_t tasks, const std::string& phase) const;
     /// Whether collectors move the container's bytes in a phase.
     bool collects(const std::string& phase) const;

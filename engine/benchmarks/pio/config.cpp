@@ -170,7 +170,7 @@ class Reader {
         return {};
     }
 
-    /// Everything is repeated in turn, so there is one number.
+    /// Everything is repeated alternately, so there is one number.
     Status repetitions(const std::string& text) {
         const auto count = parse_integer(text);
         if (!count || *count < 1 || *count > 1'000'000) {
@@ -178,7 +178,7 @@ class Reader {
         }
         if (repetitions_ && *repetitions_ != *count) {
             return fault(
-                fmt::format("ModuleReps {} after {}: all modules are repeated in turn, so "
+                fmt::format("ModuleReps {} after {}: all modules are repeated alternately, so "
                             "that the number is the same for all",
                             *count, *repetitions_));
         }

@@ -66,7 +66,7 @@ Result<Strides> parse_levels(const std::string& text) {
     const auto piece = parse_size(text.substr(0, star));
     if (!piece || piece->count < 1) return bad_levels(text, "it begins with the size of a piece");
     Strides strides{piece->count, {}};
-    std::int64_t reach = piece->count;  // from the begin of the first piece to the end of the last
+    std::int64_t reach = piece->count;  // from the start of the first piece to the end of the last
     std::size_t at = star == std::string::npos ? text.size() : star + 1;
     if (star != std::string::npos && at == text.size()) return bad_levels(text, "a level is empty");
     while (at < text.size()) {

@@ -132,7 +132,7 @@ void set_hints(Hints& hints, const std::string& what, Switch state) {
     }
 }
 
-/// A visit for writing, one for reading, one for both, each as far as it is asked for.
+/// A visit for writing, one for reading, one for both, each as far as it is requested.
 void add_visits(study::Definition& study, Cell cell, const std::vector<Temporal>& temporal) {
     cell.passes = {study::write_pass()};
     if (has(temporal, Temporal::re_write)) cell.passes.push_back(study::write_pass("re-write"));
@@ -242,7 +242,7 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {storage.backend.name != "mpiio" &&
              (sieving != std::vector<Switch>{{}} || two_phase != std::vector<Switch>{{}}),
          "--sieving and --two-phase are hints of --backend mpiio"},

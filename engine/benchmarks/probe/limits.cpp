@@ -127,7 +127,7 @@ void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& out
     comm.barrier();
     const double of_node = node->sum(copy_rate(session, p, from, to));
     const Spread nodes = spread_over(comm, of_node);
-    // Also, copies that nobody looks at need not be made.
+    // Also, copies that no one looks at need not be made.
     if (std::memcmp(from.bytes().data(), to.bytes().data(), from.size()) != 0) {
         Error wrong;
         wrong.exit_code = ExitCode::data_errors;
@@ -207,7 +207,7 @@ void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& ou
          {"messages, random ring", "B/s"}}};
     NetworkOptions network;
     std::string why;
-    if (comm.size() < 2) why = "a single process has nobody to send to";
+    if (comm.size() < 2) why = "a single process has no other one to send to";
     if (session.clock.is_virtual()) {
         network.backend = "sim";
         network.model = p.storage.backend.sim_model;

@@ -29,7 +29,7 @@ using Tell = std::function<void(Limit)>;
 /// virtual time.
 void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome);
 
-/// Files of its own for each process, in one directory: created, looked up by a process of another
+/// Separate files for each process, in one directory: created, looked up by a process of another
 /// node, removed. `path` names file `i` of the run's.
 void name_limits(Job& job, const Parameters& p, const std::function<std::string(int i)>& path,
                  const Tell& tell, Outcome& outcome);

@@ -187,7 +187,7 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {size.count % StampedPattern::page != 0,
          fmt::format("--size: {} is no multiple of 4KiB", format_exact(size))},
         {reads > size.count / small_read,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The limits of a system in a few seconds (docs/definitions/probe.md): streams and small reads on
-// the frame for studies; memory, names and messages beside them.
+// the frame for studies; memory, names and messages in addition to them.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ class Saturate : public study::StudyBenchmark<Parameters> {
     }
 };
 
-/// Each process has a stretch of `bytes`: at the begin of its own file, or one after the other.
+/// Each process has a stretch of `bytes`: at the start of each one's file, or one after the other.
 study::Cell streams(std::int64_t processes, bool shared, std::int64_t bytes, std::int64_t call) {
     study::Cell cell;
     cell.ranks = static_cast<int>(processes);
@@ -90,7 +90,7 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {has_twice(processes) || has_twice(placings) || has_twice(files),
          "--processes, --placing and --files: nothing is measured twice"},
     });

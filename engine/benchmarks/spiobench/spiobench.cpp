@@ -59,7 +59,7 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+        return usage_error("--prefix is the start of file names; --dir says where they are");
     }
     for (const auto block : blocks) {
         Status of_block = check_rules({

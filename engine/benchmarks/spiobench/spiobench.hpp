@@ -20,7 +20,7 @@ struct Parameters : study::Options {
 
     void declare(OptionTable& table);
     Status check();
-    /// Whole blocks: as many as go into the share of one `among` so many tasks, one at least.
+    /// Whole blocks: as many as go into the share of one `among` this many tasks, one at least.
     std::int64_t file_bytes(std::int64_t among, std::int64_t block) const;
 };
 

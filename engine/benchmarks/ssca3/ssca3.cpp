@@ -43,7 +43,7 @@ struct Dealing {
     std::int64_t ranks = 1;  ///< of a chain
 
     std::int64_t chain(int rank) const { return ranks == 1 ? rank : 0; }
-    /// Of `count` things of a chain in turn.
+    /// Of `count` things of a chain one after the other.
     std::int64_t share(int rank, std::int64_t count) const {
         const std::int64_t place = ranks == 1 ? 0 : rank;
         return (count - place + ranks - 1) / ranks;
@@ -151,7 +151,7 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the begin of file names; --dir says where they stand"},
+         "--prefix is the start of file names; --dir says where they are"},
         {fsync == study::Sync::beside,
          "--fsync beside: each file is closed before the next; the flush is inside or off"},
     });

@@ -12,7 +12,7 @@ namespace effio::ssca3 {
 
 /// How much one pipeline has; sizes of files in bytes.
 struct Amounts {
-    std::int64_t grid = 4;   ///< images stand at grid x grid locations
+    std::int64_t grid = 4;   ///< images are at grid x grid locations
     std::int64_t depth = 3;  ///< images of a location
     std::int64_t sequences = 15;
     std::int64_t detections = 26;  ///< files of a sequence

@@ -105,7 +105,7 @@ void Parameters::declare(OptionTable& table) {
     table.add("header-bytes", header, "before the array").range(0, 9e15);
     table
         .add("nr-files", files,
-             "files that share out the tiles of the slowest dimension, each a dataset of its own")
+             "files that share out the tiles of the slowest dimension, each its own dataset")
         .range(1, 2147483647);
     table.choice("calls", calls, study::calls_words(),
                  "each rank for itself, or all ranks of a file together");
@@ -127,7 +127,7 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (file.empty() || file.find('/') != std::string::npos) {
-        return usage_error("--file is the begin of file names; --dir says where they stand");
+        return usage_error("--file is the start of file names; --dir says where they are");
     }
     for (std::size_t d = 0; d < 3; ++d) {
         if (overlap[d] >= tile[d]) {

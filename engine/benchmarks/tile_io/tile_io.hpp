@@ -26,14 +26,14 @@ struct Geometry {
     std::vector<Extent> extents;  ///< slowest first: (z,) y, x
     std::int64_t element = 3;     ///< bytes
     std::int64_t header = 0;      ///< bytes before the array
-    /// Each holds an equal share of the tiles of the slowest dimension, as a dataset of its own.
+    /// Each holds an equal share of the tiles of the slowest dimension, as a separate dataset.
     std::int64_t files = 1;
 
     std::int64_t tiles() const;
     std::int64_t tile_bytes() const;
     /// Of one file.
     std::int64_t file_bytes() const;
-    /// What the rank moves: an element at (z, y, x) stands at header + ((z Y + y) X + x) element.
+    /// What the rank moves: an element at (z, y, x) is at header + ((z Y + y) X + x) element.
     Addresses addresses(std::int64_t rank) const;
     /// Of one file's dataset.
     std::vector<Extent> file_extents() const;

@@ -182,8 +182,8 @@ ExitCode run(const Options& options, Members& members) {
 ExitCode run_command(const std::vector<std::string>& words) {
     Options options;
     OptionTable table(command_name,
-                      "Several benchmarks at once, each on ranks of its own of one job. They start "
-                      "together; each has its results in a directory of its own, DIR/group-1, "
+                      "Several benchmarks at once, each on separate ranks of one job. They start "
+                      "together; each has its results in its own directory, DIR/group-1, "
                       "DIR/group-2, and so on (--result DIR), and its files in such a directory "
                       "under the one that it names.",
                       examples);

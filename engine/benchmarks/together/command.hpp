@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `effio-mpi together`: several benchmarks at once, each on ranks of its own of one job.
+// `effio-mpi together`: several benchmarks at once, each on separate ranks of one job.
 #pragma once
 
 #include <string>

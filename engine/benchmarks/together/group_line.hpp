@@ -19,8 +19,8 @@ struct GroupLine {
 Result<GroupLine> parse_group_line(std::string_view text);
 
 /// The words of a command line as a shell splits it, without anything it would replace: in single
-/// quotes all stands for itself; elsewhere a backslash takes the next character as it is, in double
-/// quotes only a quote or another backslash.
+/// quotes all is taken literally; elsewhere a backslash takes the next character as it is, in
+/// double quotes only a quote or another backslash.
 Result<std::vector<std::string>> split_command_line(std::string_view text);
 
 }  // namespace effio::together

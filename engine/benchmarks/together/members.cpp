@@ -75,7 +75,7 @@ Status parse_member(const Options& options, const std::string& text, int number,
     return {};
 }
 
-/// Gives the group a directory of its own under the one that it names, and judges its options.
+/// Gives the group a separate directory under the one that it names, and judges its options.
 Status settle(Member& member) {
     std::string own;
     if (const Json values = member.table.values(); values.contains("dir")) {

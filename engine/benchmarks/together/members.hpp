@@ -15,7 +15,7 @@
 
 namespace effio::together {
 
-/// The command's own options beside those of any job.
+/// The command's own options, in addition to those of any job.
 struct Options {
     std::vector<std::string> groups;
     std::int64_t show = 1;

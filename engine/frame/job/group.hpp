@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A group of ranks that runs one benchmark, with a result file, session and sentinel of its own.
+// A group of ranks that runs one benchmark, with a separate result file, session and sentinel.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct Task {
 /// What any run line says. `clock`: as NodeClocks describes it.
 Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock);
 
-/// Of the sentinels that stand beside the task.
+/// Of the sentinels that run next to the task.
 Sentinel::Settings sentinel_settings(const Task& task);
 
 /// A rank's session with its sentinel, from here on in place of the one that watched before.

@@ -26,7 +26,7 @@ std::optional<double> left_in_step(const Progress::Snapshot& s, double in_step) 
     return seconds;
 }
 
-/// Fraction of the whole run that is finished now, as far as the step tells: by its bytes or by its
+/// Fraction of the whole run that is finished now, as far as the step says: by its bytes or by its
 /// time, whichever ends it first.
 double done_now(const Progress::Snapshot& s, double in_step) {
     double of_step = 0;

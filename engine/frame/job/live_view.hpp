@@ -10,7 +10,7 @@
 
 namespace effio {
 
-/// What is in force, never `automatic`.
+/// What is in effect, never `automatic`.
 Live live_view(const JobOptions& options);
 
 /// The sentinel's `show`: nothing, a line replaced each second, or lines in a log.

@@ -12,7 +12,7 @@ std::string Invocation::worded(std::string text) const {
             const std::size_t end = at + ours.size();
             const char next = end < text.size() ? text[end] : ' ';
             if (next == '-' || std::isalnum(static_cast<unsigned char>(next)) != 0) {
-                at = end;  // the begin of another option's name
+                at = end;  // the start of another option's name
                 continue;
             }
             text.replace(at, ours.size(), theirs);

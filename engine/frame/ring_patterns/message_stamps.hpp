@@ -32,8 +32,8 @@ void stamp_messages(std::span<std::byte> memory, int rank, std::size_t message_b
 /// memory that rank `from` stamped. The message must start at a multiple of 8 bytes there.
 std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message, int from);
 
-/// A number that a rank sends to another one beside the measured messages, in three copies: a wrong
-/// byte is found, and does not change the number.
+/// A number that a rank sends to another one next to the measured messages, in three copies: a
+/// wrong byte is found, and does not change the number.
 class SureNumber {
   public:
     explicit SureNumber(std::int64_t number = -1) { copies_.fill(number); }

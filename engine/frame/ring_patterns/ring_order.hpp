@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rings of ranks: who stands next to whom, and random orders that a recorded number brings back.
+// Rings of ranks: who is next to whom, and random orders that a recorded number brings back.
 #pragma once
 
 #include <cstdint>

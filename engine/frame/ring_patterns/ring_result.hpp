@@ -50,7 +50,7 @@ struct LengthResult {
     double random_rate() const { return rate_of(random_seconds()); }
     std::int64_t errors() const;
     MessageCounts verified() const;
-    /// Bytes per second of one message in so many seconds.
+    /// Bytes per second of one message in this many seconds.
     double rate_of(double seconds) const {
         return seconds > 0 ? static_cast<double>(schedule.bytes) / seconds : 0;
     }

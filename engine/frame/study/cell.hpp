@@ -82,10 +82,10 @@ enum class Placing {
     spread,    ///< the first one of each node, then the second one of each, and so on
 };
 
-/// What stands in a file, always a function of (pass that wrote it, file, offset). Bytes that
+/// What a file contains, always a function of (pass that wrote it, file, offset). Bytes that
 /// several ranks write are therefore equal.
 enum class Content {
-    /// Every eight bytes tell their place. A rank holds all its data in memory; what it reads is
+    /// Every eight bytes say their place. A rank holds all its data in memory; what it reads is
     /// checked there in whole.
     words,
     /// Repeats every MiB but for eight bytes in each 4 KiB. A rank holds one call's data; what it
@@ -110,7 +110,7 @@ enum class Counts {
 /// Many small files in place of few large ones: each visit opens a file, moves it by calls one
 /// after the other, flushes it if the cell says so inside, and closes it.
 struct Items {
-    int set = 0;               ///< tells the contents of one set of files from those of another
+    int set = 0;  ///< distinguishes the contents of one set of files from those of another
     std::int64_t request = 0;  ///< bytes of a call; a file's last one may be shorter
     std::int64_t visits_in_all = 0;
     std::function<std::int64_t(int rank)> visits;
@@ -121,14 +121,14 @@ struct Items {
     static Addresses contents(std::int64_t files, std::int64_t bytes);
 };
 
-/// One stream a rank, of a length of its own, moved by calls one after the other: in a part of the
-/// file, or in a file of its own. Its contents are stamped, at any place.
+/// One stream a rank, of its length, moved by calls one after the other: in a part of the
+/// file, or in a separate file. Its contents are stamped, at any place.
 struct Streams {
     std::int64_t request = 1;  ///< bytes of a call; the last one may be shorter
     std::int64_t first = 0;    ///< bytes of the first call, at most `request`; 0: as the others
     std::int64_t largest = 0;  ///< bytes of the longest stream: where they share a file, rank r's
                                ///< begins at r times as much
-    bool apart = false;        ///< each in a file of its own
+    bool apart = false;        ///< each in a separate file
     std::int64_t bytes_in_all = 0;
     std::int64_t calls_in_all = 0;
     std::function<std::int64_t(int rank)> bytes;
@@ -145,7 +145,7 @@ struct Streams {
     std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
     /// The longest, as pieces of the content.
     Addresses contents(int rank) const;
-    /// Formats with a structure of their own are told of the parts of a shared file.
+    /// Formats with a separate structure are given the parts of a shared file.
     std::optional<Blocks> blocks(int ranks) const;
 
   private:
@@ -155,16 +155,16 @@ struct Streams {
 struct Cell {
     std::string pattern;
     std::vector<Axis> axes;
-    int ranks = 1;  ///< so many of the run take part: 0…ranks-1, or as `placing` says
+    int ranks = 1;  ///< this many of the run take part: 0…ranks-1, or as `placing` says
     /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
     /// order anew to fit the machine.
     std::vector<int> grid = {};
     std::vector<Pass> passes;
     Placing placing = Placing::in_order;
-    /// Begin of the files' names. Cells of one name stand next to each other in the list; the first
+    /// Start of the files' names. Cells of one name are next to each other in the list; the first
     /// of them creates the files if it writes, after the last one they are removed.
     std::string file;
-    /// Cells of one pool stand next to each other, too: their files are removed after the last of
+    /// Cells of one pool are next to each other, too: their files are removed after the last of
     /// them. Empty: those of the same files.
     std::string pool = {};
     /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
@@ -187,17 +187,17 @@ struct Cell {
     /// nothing but the variables, which are equally large, one after the other; a piece is the
     /// share of one.
     std::optional<ArraySchema> arrays = {};
-    int contents = 0;  ///< of arrays: tells those of one file from those of another
+    int contents = 0;  ///< of arrays: distinguishes those of one file from those of another
     /// The way to its files, where that is not the run's own.
     std::optional<BackendChoice> backend = {};
-    /// New files are created and closed, then opened: parts of their own.
+    /// New files are created and closed, then opened: separate parts.
     bool creates_apart = false;
     /// Each rank opens the file for itself.
     bool opens_alone = false;
-    /// After each part all ranks wait for those of their file, then for all: parts of their own.
+    /// After each part all ranks wait for those of their file, then for all: separate parts.
     bool waits = false;
-    /// Not 0: only so many ranks at a time make their calls, in the order of the ranks. Waiting for
-    /// the others is a part of its own.
+    /// Not 0: only this many ranks at a time make their calls, in the order of the ranks. Waiting
+    /// for the others is a separate part.
     int at_a_time = 0;
     /// Rank r reads what rank r + shift wrote, round the ranks; else as the options say.
     std::optional<int> shift = {};
@@ -273,17 +273,17 @@ struct Definition {
     Facts facts = {};  ///< what it was set to, for the run line
     /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
     std::optional<BytesPerSecond> peak = {};
-    /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told, and
-    /// how many are enough.
+    /// Name of the axis that is a number of ranks: speed-up and efficiency over it are reported,
+    /// and how many are enough.
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
     Headline headline = Headline::by_access;
-    /// Not 0: the cells compare so many ways, whose files stand next to each other, place by place.
+    /// Not 0: the cells compare this many ways, whose files are next to each other, place by place.
     /// At each place their order is balanced over the repetitions (core/balanced_order); else the
     /// order of all cells rotates.
     std::size_t compared = 0;
     /// Carried out once before anything counts, for what is done at a first use; only failures are
-    /// told.
+    /// reported.
     std::vector<Cell> warm_up = {};
     /// Its own observer reports the means; the frame reports the passes only.
     bool reports_means = false;

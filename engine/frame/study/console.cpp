@@ -25,7 +25,7 @@ std::string half_text(std::span<const double> values) {
     return precision_text(values, format_rate);
 }
 
-/// More columns of rates than this are told in rows.
+/// More columns of rates than this are reported in rows.
 constexpr std::size_t most_columns = 8;
 
 class ConsoleView : public Observer {

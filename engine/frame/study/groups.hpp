@@ -10,13 +10,13 @@
 
 namespace effio::study {
 
-/// Cells whose files are removed together; they stand next to each other.
+/// Cells whose files are removed together; they are next to each other.
 struct Group {
     std::span<const Cell> cells;
     struct Set {
         std::string name;  ///< Cell::file
         FileSet files;
-        std::vector<FileSet> beside;  ///< what the storage makes beside them
+        std::vector<FileSet> beside;  ///< what the storage makes next to them
     };
     std::vector<Set> sets;
     bool writes = false;

@@ -305,7 +305,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
     };
     if (last && !cell.items) steps.close.work = [this] { return mover_->close(); };
     steps.bytes = [this, &done, &cell, writing, last](bool fine) -> VisitSteps::Bytes {
-        // What a library put into a file of arrays beside the data was written, too.
+        // What a library put into a file of arrays in addition to the data was written, too.
         if (fine && writing && last && cell.arrays) {
             if (const auto beside = mover_->overhead_bytes()) {
                 done.beside = *beside;
@@ -367,7 +367,7 @@ void Measure::unlink(Done& last) {
     last.valid = false;
 }
 
-/// Of the files that this rank tells of.
+/// Of the files that this rank reports.
 Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
     done.on_disk.emplace();

@@ -42,13 +42,13 @@ struct Crew {
 /// The ways to storage of a study: the run's, and those that cells have for themselves.
 class Ways {
   public:
-    /// One way: bytes, or a library of arrays with the storage that its files lie on.
+    /// One way: bytes, or a library of arrays with the storage that its files are on.
     struct Way {
         std::unique_ptr<Storage> bytes = {};
         std::unique_ptr<ArrayLibrary> arrays = {};
         Storage& storage() const { return bytes != nullptr ? *bytes : arrays->storage(); }
     };
-    /// Of a definition, whose cells must outlive it. The run has no way of its own where its
+    /// Of a definition, whose cells must outlive it. The run has no way itself where its
     /// backend has no name.
     static Result<Ways> make(Job& job, const BackendChoice& run, const Definition& definition);
 
@@ -81,7 +81,7 @@ struct Stage {
     Storage* direct;
     Storage* queued;
     const HintRules& hints;
-    bool each_rank = false;  ///< results tell of single ranks
+    bool each_rank = false;  ///< results report single ranks
 
     /// The storage of a cell that goes past the cache.
     Storage* past_cache(const Cell& cell) const { return cell.in_flight > 1 ? queued : direct; }
@@ -93,7 +93,7 @@ struct Visit {
     const FileSet& files;
     std::int64_t repetition = 0;
     bool create = false;              ///< the files are new
-    std::uint64_t generation = 0;     ///< of what stands in the files, before the first pass
+    std::uint64_t generation = 0;     ///< of what the files contain, before the first pass
     std::uint64_t data_run = 0;       ///< see Payload::seed_of
     std::vector<NextPass> next = {};  ///< by pass; without: one that reads
     bool foreign = false;             ///< this run does not write the files
@@ -145,7 +145,7 @@ class Measure {
     Session& session() const { return stage_.job.session; }
     bool verifies() const;
     bool reads_own_metadata() const;
-    /// Each rank of arrays has a file of its own.
+    /// Each rank of arrays has a separate file.
     bool apart() const { return visit_.cell.arrays && visit_.files.indexed; }
 
     const Stage& stage_;

@@ -19,7 +19,7 @@
 
 namespace effio::study {
 
-/// Where a rank stands in a cell.
+/// Where a rank is in a cell.
 struct Place {
     Session& session;
     const Cell& cell;
@@ -41,10 +41,10 @@ struct Moved {
     /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
     std::vector<std::pair<std::string, double>> parts;
     Histogram times;
-    /// Calls (of items: visits) that did not fail, by time since the begin of the pass; empty where
+    /// Calls (of items: visits) that did not fail, by time since the start of the pass; empty where
     /// a library makes them.
     TimeSeries over_time = TimeSeries::finely();
-    std::vector<CallTime> kept;  ///< every call, if asked for
+    std::vector<CallTime> kept;  ///< every call, if requested
 };
 
 struct Watching {
@@ -66,10 +66,11 @@ class Mover : public Interface {
                         Moved& moved) = 0;
     virtual Status sync() = 0;
     virtual Status close() = 0;
-    /// As far as the library tells; while the file is open.
+    /// As far as the library says; while the file is open.
     virtual GrantedHints granted_hints() = 0;
     virtual Json describe() = 0;
-    /// Of files of arrays: their calls by now, and after the close what they hold beside the data.
+    /// Of files of arrays: their calls by now, and after the close what they hold in addition to
+    /// the data.
     virtual const ArrayTotals* array_totals() const { return nullptr; }
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
@@ -79,8 +80,8 @@ class Mover : public Interface {
 /// What has to be there for a byte file to carry out the cell.
 Status check_mover(const Storage& storage, const Cell& cell);
 
-/// At most so many calls as the limits say, which are those of the pace; the last failure is what
-/// is told.
+/// At most as many calls as the limits say, which are those of the pace; the last failure is what
+/// is reported.
 template <class Pace, class Call>
 Status paced_calls(Pace& pace, const Deadline::Limits& limits, Moved& moved, Call&& call) {
     Status failure;

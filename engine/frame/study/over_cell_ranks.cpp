@@ -61,7 +61,7 @@ std::vector<RemovedFile> gathered(const Comm& comm, const std::vector<RemovedFil
 }  // namespace
 
 /// How single ranks fared: the spread of their rates, where the slowest and the fastest are, and
-/// all of them if that is asked for.
+/// all of them if that is requested.
 void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     const Comm& comm = crew_.of_the_run();
     const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
@@ -122,7 +122,7 @@ Batches Measure::batches(const Done& done, const PassResult& r) const {
     if (visit_.cell.at_a_time > 0) {
         found.none = "ranks take turns: what a slice moved is of another number of ranks each time";
     } else if (!(all > 0) && r.calls > 0) {
-        found.none = "the calls are the library's, which nobody sees one by one";
+        found.none = "the calls are the library's, which are not seen one by one";
     } else {
         found = batches_of(bytes, r.longest("transfer"), all / comm.size());
     }

@@ -13,7 +13,7 @@ std::int64_t kept_of(const Cell& cell, const Addresses& addresses, std::int64_t 
                      std::int64_t reads) {
     if (cell.content != Content::stamped || addresses.piece() == 0) return 0;
     if (reads <= keep) return reads;
-    // Streams have calls of their own lengths, and all other passes whole pieces.
+    // Streams have calls of various lengths, and all other passes whole pieces.
     return keep / StampedPattern::page * StampedPattern::page;
 }
 

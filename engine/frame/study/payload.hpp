@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data of a rank's calls: memory to write from or to read into, and what should stand there.
+// The data of a rank's calls: memory to write from or to read into, and what should be there.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Payload {
     /// after the pass, where the timed call put it.
     Payload(const Cell& cell, const Addresses& addresses, const Data& data, std::int64_t keep = 0,
             std::int64_t reads = 0);
-    /// The seed of the files with this name; `run` tells apart the runs and repetitions of which
+    /// The seed of the files with this name; `run` distinguishes the runs and repetitions of which
     /// no later run reads the files, and is 0 for all others.
     static std::uint64_t seed_of(std::string_view name, std::uint64_t run);
 
@@ -35,7 +35,7 @@ class Payload {
     void prepare_to_write(std::uint64_t generation);
     /// Forgets what is there: what is not read must not look right.
     void prepare_to_read();
-    /// Both: what is read stands apart from the data of pass `generation`.
+    /// Both: what is read is separate from the data of pass `generation`.
     void prepare_to_modify(std::uint64_t generation);
 
     bool is_stamped() const { return content_ == Content::stamped; }
@@ -59,7 +59,7 @@ class Payload {
     std::span<const std::byte> source(std::int64_t number) const {
         return {source_ + number * step_, size_};
     }
-    /// Stamped data, as they stand at `place`; after prepare_to_write.
+    /// Stamped data, as they are at `place`; after prepare_to_write.
     std::span<const std::byte> stamped(std::int64_t place) { return stamped_->at(place, size_); }
     /// The same of a piece that is shorter.
     std::span<const std::byte> stamped(std::int64_t place, std::int64_t bytes) {

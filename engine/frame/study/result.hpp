@@ -68,7 +68,7 @@ struct PassResult : VisitResult {
     // After each part, where the ranks wait (Cell::waits):
     PartTimes file_waits;    ///< for the ranks of the same file
     PartTimes global_waits;  ///< for all, after that
-    // On the root, if asked for:
+    // On the root, if requested:
     std::vector<RankLine> each;
     std::vector<RemovedFile> removed;
 
@@ -103,7 +103,7 @@ struct Mean {
     Samples synced_rates;            ///< with the flush
     Samples seconds;                 ///< that the rate counts
     std::int64_t hole_bytes = 0;     ///< of the files last written
-    bool flushed = false;            ///< those, in a part of its own
+    bool flushed = false;            ///< those, in a separate part
     std::vector<double> file_rates;  ///< files per second, of items
     bool failed = false;             ///< one of them was not valid
     StorageShare storage_share;      ///< of the bytes of valid repetitions
@@ -182,7 +182,7 @@ class Observer : public Interface {
     virtual void start(const Session&) {}
     virtual void pass(const PassResult&) {}
     virtual void end(const std::vector<Mean>&, const std::vector<Flow>&) {}
-    /// Results shall tell of single ranks.
+    /// Results report single ranks.
     virtual bool wants_ranks() const { return false; }
 };
 

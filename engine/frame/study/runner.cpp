@@ -25,7 +25,7 @@ namespace {
 /// Seconds that slow storage may need to open, move and close a small file.
 constexpr double slowest_file = 0.1;
 
-/// The mean rate that a pass counts in, as the records tell it.
+/// The mean rate that a pass counts in, as the records report it.
 UntilCi::Subject subject_of(const Cell& cell, const Pass& pass) {
     Mean mean;
     mean.cell = &cell;

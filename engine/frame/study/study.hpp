@@ -32,7 +32,7 @@ struct Beside {
     std::function<void(const Target&)> work;  ///< collective
 };
 
-/// Collective. `more` sees the run beside records and console; may be null, and so may `beside`.
+/// Collective. `more` sees the run next to records and console; may be null, and so may `beside`.
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
            const Beside* beside = nullptr);
 

@@ -207,7 +207,7 @@ Status check_records(const Container& container, const Container::Task& task) {
     return each_record(container, task, [](const KeyRecord&) { return Status(); });
 }
 
-/// Ends an answer: what is wrong with the container is told, but does not hide what is there.
+/// Ends an answer: what is wrong with the container is reported, but does not hide what is there.
 ExitCode with_faults(const Container& container) {
     ExitCode code = ExitCode::done;
     for (const auto& part : container.parts()) {

@@ -56,7 +56,7 @@ std::uint64_t decode(std::span<const std::byte> bytes, ByteOrder order) {
     return value;
 }
 
-/// Integers one after the other in a file; what is asked for must be there.
+/// Integers one after the other in a file; what is requested must be there.
 class Decoder {
   public:
     Decoder(Source& source, std::int64_t offset) : source_(source), offset_(offset) {}

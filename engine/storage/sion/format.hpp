@@ -25,7 +25,7 @@ constexpr const char* name_of(ByteOrder order) {
     return order == ByteOrder::big ? "big" : "little";
 }
 
-/// Whether the streams are made of records that a key and a length stand before.
+/// Whether the streams are made of records that follow a key and a length.
 enum class KeyValues : std::uint8_t { none = 50, inlined = 51, meta = 52, hash = 53 };
 
 inline constexpr std::int32_t newest_version = 5;
@@ -38,7 +38,7 @@ constexpr std::int64_t rounded_up(std::int64_t bytes, std::int64_t block) {
     return (bytes + block - 1) / block * block;
 }
 
-/// What stands at the begin of each file.
+/// What is at the start of each file.
 struct Head {
     ByteOrder metadata = ByteOrder::little;
     ByteOrder data = ByteOrder::little;  ///< of what the tasks wrote, as they say
@@ -72,7 +72,7 @@ class Chunks {
     static Result<Chunks> of(const Head& head);
 
     /// Bytes that fit into a chunk of the task. In formats before 4 the stored size is the one
-    /// asked for; the room is that rounded up.
+    /// requested; the room is that rounded up.
     std::int64_t room(std::int64_t task) const {
         const auto t = static_cast<std::size_t>(task);
         return begins_[t + 1] - begins_[t];
@@ -81,14 +81,14 @@ class Chunks {
         return begins_[static_cast<std::size_t>(task)] + row * row_bytes();
     }
     std::int64_t row_bytes() const { return begins_.back() - begins_.front(); }
-    /// Where the tail begins after so many rows; nothing beyond 2^63.
+    /// Where the tail begins after this many rows; nothing beyond 2^63.
     Result<std::int64_t> tail(std::int64_t rows) const;
 
   private:
     std::vector<std::int64_t> begins_;  ///< of each task's first chunk; then the end of the row
 };
 
-/// What stands at the end of each file.
+/// What is at the end of each file.
 struct Tail {
     struct Place {
         std::int32_t file = 0;
@@ -131,7 +131,7 @@ std::int64_t file_of(std::int64_t rank, std::int64_t ranks, std::int64_t files);
 /// Of the container's file `number`: the first has the container's name.
 std::string name_of_file(const std::string& first, std::int64_t number);
 
-// What stands in a file.
+// What a file contains.
 
 std::vector<std::byte> encode(const Head& head);
 /// Rows and place of the tail, to be written at Head::offset_of_rows().
@@ -165,7 +165,7 @@ class Source {
 /// some times what is stored of the file, its holes not counted.
 Result<File> read_file(Source& source);
 
-/// An error about what stands at `offset` of a file.
+/// An error about what is at `offset` of a file.
 Error malformed(const std::string& path, std::int64_t offset, std::string cause);
 
 }  // namespace effio::sion

@@ -271,7 +271,7 @@ SharedContainer::SharedContainer(Session& session, const Comm& comm, const std::
     }
 }
 
-/// Ranks whose chunks stand in one group have one collector; those of them that only read, and are
+/// Ranks whose chunks are in one group have one collector; those of them that only read, and are
 /// others than the tasks, some neighbours.
 void SharedContainer::join_collector(const Making& making) {
     const std::int64_t rank = comm_.rank();

@@ -94,7 +94,7 @@ class SharedContainer {
                                     const Making& making, Metadata metadata);
     void join_collector(const Making& making);
 
-    /// From a place of a stream on what stands together in a file; nothing behind the end of a
+    /// From a place of a stream on what is together in a file; nothing behind the end of a
     /// stream that is read.
     Place place(std::int64_t task, std::int64_t position) const;
     /// What extents are in the files, as far as their streams go.

@@ -89,7 +89,7 @@ TEST(RoundFigures, a_drift_is_a_reason) {
     EXPECT_EQ(a.detail["interval"]["drift"], true);
     EXPECT_EQ(a.detail["interval"]["may_be_untrue"], true);
     ASSERT_EQ(a.reasons.size(), 1U);
-    EXPECT_NE(a.reasons.front().find("may be untrue"), std::string::npos);
+    EXPECT_NE(a.reasons.front().find("may be unreliable"), std::string::npos);
 }
 
 TEST(RoundFigures, a_mean_tells_what_it_stands_on) {

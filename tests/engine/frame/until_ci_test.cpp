@@ -223,7 +223,7 @@ TEST(UntilCi, values_that_hang_together_are_told) {
     std::fill(steps.begin() + 10, steps.end(), 11);
     const auto until = told(0.5, steps);
     ASSERT_EQ(until.clinging().size(), 1U);
-    EXPECT_NE(until.text().find("NEIGHBOURS HANG TOGETHER"), std::string::npos);
+    EXPECT_NE(until.text().find("NEIGHBOURS ARE AUTOCORRELATED"), std::string::npos);
     EXPECT_FALSE(until.figure("test").valid.value());
     EXPECT_TRUE(told(0.5, {9, 10, 11}).clinging().empty());
 }

@@ -119,7 +119,7 @@ TEST(CacheJudge, what_cannot_be_told_says_why) {
     EXPECT_EQ(judged(none, MiB, true, "beegfs").verdict, Whereabouts::unknown);
     EXPECT_NE(judged(none, MiB, true, "gpfs").reason.find("mmpmon"), std::string::npos);
     EXPECT_EQ(judged(none, MiB, true, "zfs").reason,
-              "no counter of this system tells what came from storage");
+              "no counter of this system shows what came from storage");
     EXPECT_EQ(judged(none, 0, true, "ext4").reason, "nothing was moved");
     // What a process was charged for is evidence; that it was not is none.
     none.process_read = MiB;

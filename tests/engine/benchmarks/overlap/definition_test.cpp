@@ -192,7 +192,7 @@ TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
     EXPECT_EQ(
         sentence(one),
         "thread write beside compute work: no share is known within ± 20 %; more repetitions, "
-        "or a machine that is quiet, would tell");
+        "or a machine that is quiet, would show it");
     const std::vector<const Series*> both{&unknown, &known};
     EXPECT_TRUE(
         sentence(both).starts_with("thread write beside compute work: 49 % of 8KiB hides ("));
