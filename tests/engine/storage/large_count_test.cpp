@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "../shared_directory.hpp"
 #include "../test_session.hpp"
@@ -39,8 +40,21 @@ void expect_marks(const Buffer& data) {
     }
 }
 
+/// What is looked at, so that only a read can make it right.
+void spoil(Buffer& data) {
+    for (const auto offset : marks) std::memset(data.bytes().data() + offset, 0xff, 8);
+    data.bytes()[static_cast<std::size_t>(int_limit) + 4096] = std::byte{0xff};
+}
+
 class LargeCount : public testing::Test {
   protected:
+    /// Two GiB of memory take a second to get: one for all tests.
+    static Buffer& memory() {
+        if (!memory_) memory_.emplace(static_cast<std::size_t>(bytes));
+        return *memory_;
+    }
+    static void TearDownTestSuite() { memory_.reset(); }
+
     void SetUp() override {
         // The buffer and the file's pages.
         if (find_memory().available_bytes < 3 * bytes) GTEST_SKIP() << "less than 6 GiB of memory";
@@ -62,14 +76,18 @@ class LargeCount : public testing::Test {
         return std::move(*file);
     }
 
+    static std::optional<Buffer> memory_;
     TestSession at_;
     SharedDirectory directory_{at_.comm};
     std::string path_ = directory_ / "data";
     std::unique_ptr<Storage> storage_;
 };
 
+std::optional<Buffer> LargeCount::memory_;
+
 TEST_F(LargeCount, arrives_whole_as_bytes_and_as_doubles) {
-    Buffer data(static_cast<std::size_t>(bytes));
+    Buffer& data = memory();
+    data.bytes()[static_cast<std::size_t>(int_limit) + 4096] = std::byte{0};
     for (const auto offset : marks) {
         const std::uint64_t word = mark(offset);
         std::memcpy(data.bytes().data() + offset, &word, sizeof word);
@@ -80,7 +98,7 @@ TEST_F(LargeCount, arrives_whole_as_bytes_and_as_doubles) {
     ASSERT_TRUE(written) << written.error().text();
     EXPECT_EQ(*file->size(), bytes);
 
-    std::memset(data.bytes().data(), 0xff, data.size());
+    spoil(data);
     const auto read = file->read({Pointer::at, false}, data.bytes(), 0);
     ASSERT_TRUE(read) << read.error().text();
     expect_marks(data);
@@ -89,7 +107,7 @@ TEST_F(LargeCount, arrives_whole_as_bytes_and_as_doubles) {
 
     file = open(OpenMode::reading(), Element::real64);
     ASSERT_TRUE(file);
-    std::memset(data.bytes().data(), 0xff, data.size());
+    spoil(data);
     const auto doubles = file->read({Pointer::individual, false}, data.bytes());
     ASSERT_TRUE(doubles) << doubles.error().text();
     expect_marks(data);
@@ -101,7 +119,7 @@ TEST_F(LargeCount, a_shorter_file_is_an_error) {
     ASSERT_TRUE(file);
     const std::int64_t there = int_limit + 17;
     ASSERT_EQ(::truncate(path_.c_str(), there), 0);  // a hole: takes no space
-    Buffer data(static_cast<std::size_t>(bytes));
+    Buffer& data = memory();
     const auto read = file->read({Pointer::at, false}, data.bytes(), 0);
     ASSERT_FALSE(read);
     // MPI libraries count the parts of a derived type that is not whole in different ways.
@@ -126,8 +144,8 @@ TEST_F(LargeCount, arrives_whole_by_io_uring_too) {
         const std::uint64_t word = mark(offset);
         ASSERT_TRUE((*file)->write({}, std::as_bytes(std::span(&word, 1)), offset));
     }
-    Buffer data(static_cast<std::size_t>(bytes));
-    std::memset(data.bytes().data(), 0xff, data.size());
+    Buffer& data = memory();
+    spoil(data);
     const auto read = (*file)->read({}, data.bytes(), 0);
     ASSERT_TRUE(read) << read.error().text();
     expect_marks(data);

@@ -88,7 +88,7 @@ TEST(Workload, both_numbers_make_several_test_directories) {
 TEST(Workload, what_makes_no_sense_is_refused_with_the_reason) {
     EXPECT_NE(refusal({{3, 3}, false, false, 39, {}}).find("39 items"), std::string::npos);
     EXPECT_NE(refusal({{1, 0}, false, false, 10, 4}).find("not a multiple"), std::string::npos);
-    EXPECT_NE(refusal({{1, 0}, false, true, 8, 4}).find("trees of their own"), std::string::npos);
+    EXPECT_NE(refusal({{1, 0}, false, true, 8, 4}).find("separate trees"), std::string::npos);
     EXPECT_NE(refusal({{1, 0}, false, false, {}, {}}).find("give the number"), std::string::npos);
     EXPECT_NE(refusal({{1, 0}, false, false, {}, 0}).find("nothing to measure"), std::string::npos);
     EXPECT_NE(refusal({{0, 1}, false, false, 5, {}}).find("branching 0"), std::string::npos);
