@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 namespace effio {
 namespace {
@@ -41,6 +42,31 @@ bool lies_below(const std::string& directory, const std::string& point) {
                             (directory.size() == point.size() || directory[point.size()] == '/'));
 }
 
+/// One line of /proc/self/mountinfo.
+struct Mount {
+    std::string device;  ///< "major:minor"
+    std::string root;    ///< the folder of the file system that is mounted; "/" is all of it
+    std::string point;
+    std::string options;  ///< of the mount and of the superblock
+    std::string type;
+    std::string source;
+};
+
+Mount mount_of_line(const std::string& line) {
+    // id parent major:minor root mount-point options [optional fields] - type source options
+    std::istringstream words(line);
+    Mount mount;
+    std::string word;
+    words >> word >> word >> mount.device >> mount.root >> mount.point >> mount.options;
+    while (words >> word && word != "-") {
+    }
+    words >> mount.type >> mount.source >> word;
+    mount.options += ";" + word;
+    mount.point = unescaped(mount.point);
+    mount.source = unescaped(mount.source);
+    return mount;
+}
+
 /// Fills in what /proc/self/mountinfo knows of the mount that `directory` is on: the one with the
 /// longest mount point above it, of several of those the last. One that names the directory's
 /// device `dev` is preferred, but not all do (subvolumes of btrfs have device numbers of their
@@ -50,28 +76,18 @@ void find_mount(FileSystem& fs, const std::string& directory, dev_t dev) {
     std::ifstream mounts("/proc/self/mountinfo");
     std::pair<bool, std::size_t> best{false, 0};
     for (std::string line; std::getline(mounts, line);) {
-        // id parent major:minor root mount-point options [optional fields] - type source options
-        std::istringstream words(line);
-        std::string id;
-        std::string parent;
-        std::string device;
-        std::string root;
-        std::string point;
-        std::string options;
-        words >> id >> parent >> device >> root >> point >> options;
-        point = unescaped(point);
-        const std::pair<bool, std::size_t> fit{device == wanted, point.size()};
-        if (!lies_below(directory, point) || fit < best) continue;
+        const Mount mount = mount_of_line(line);
+        const std::pair<bool, std::size_t> fit{mount.device == wanted, mount.point.size()};
+        if (!lies_below(directory, mount.point) || fit < best) continue;
         best = fit;
-        std::string word;
-        while (words >> word && word != "-") {
-        }
-        std::string super;
-        words >> fs.type >> fs.source >> super;
-        fs.source = unescaped(fs.source);
-        fs.mount_point = point;
-        fs.options = options + ";" + super;
+        fs.type = mount.type;
+        fs.source = mount.source;
+        fs.mount_point = mount.point;
+        fs.options = mount.options;
     }
+    mounts.clear();
+    mounts.seekg(0);
+    fs.whole_mount_point = find_whole_mount(mounts, fs.mount_point);
     if (access(fmt::format("/sys/dev/block/{}/stat", wanted).c_str(), R_OK) == 0) {
         fs.device = wanted;
     }
@@ -168,6 +184,22 @@ Result<FileSystem> find_file_system(const std::string& directory) {
     fs.quota_free_bytes = quota_left(fs);
     fs.striping = lustre_striping(directory);
     return fs;
+}
+
+std::string find_whole_mount(std::istream& mountinfo, const std::string& mount_point) {
+    std::vector<Mount> mounts;
+    std::string device;
+    for (std::string line; std::getline(mountinfo, line);) {
+        mounts.push_back(mount_of_line(line));
+        // A later mount at the same place hides an earlier one.
+        if (mounts.back().point == mount_point) device = mounts.back().device;
+    }
+    std::string whole;
+    for (const Mount& mount : mounts) {
+        if (mount.device != device || mount.root != "/") continue;
+        if (whole.empty() || mount.point == mount_point) whole = mount.point;
+    }
+    return whole;
 }
 
 Json FileSystem::to_json() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,9 @@ struct FileSystem {
     std::string type;    ///< "ext4", "lustre", "tmpfs", ...
     std::string source;  ///< device or server
     std::string mount_point;
+    /// Where all of the file system is mounted, if `mount_point` shows a folder of it only (a bind
+    /// mount); the same elsewhere. Empty if it is mounted nowhere in this namespace.
+    std::string whole_mount_point;
     std::string options;         ///< of the mount and of the superblock
     bool memory_backed = false;  ///< tmpfs, ramfs
     std::int64_t block_bytes = 0;
@@ -35,6 +39,9 @@ struct FileSystem {
 };
 
 Result<FileSystem> find_file_system(const std::string& directory);
+
+/// What whole_mount_point says of `mount_point`, from lines as /proc/self/mountinfo has them.
+std::string find_whole_mount(std::istream& mountinfo, const std::string& mount_point);
 
 /// Bytes that the block device has read and written since it was attached, all users together.
 struct DeviceCounters {

@@ -114,7 +114,7 @@ bool gluster_hides_files(const std::string& mount_point) {
 
 bool hides_files(const std::string& directory) {
     const auto fs = find_file_system(directory);
-    return fs && is_gluster(*fs) && gluster_hides_files(fs->mount_point);
+    return fs && is_gluster(*fs) && gluster_hides_files(fs->whole_mount_point);
 }
 
 }  // namespace effio

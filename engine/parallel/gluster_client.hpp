@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the client of a GlusterFS mount says of itself, to every user, in the directory ".meta" of
-// the mount. All of it comes from the client's own process; no server is asked.
+// the mount of all of the volume (FileSystem::whole_mount_point). All of it comes from the client's
+// own process; no server is asked.
 #pragma once
 
 #include <optional>

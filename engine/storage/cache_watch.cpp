@@ -250,7 +250,7 @@ CacheWatch::Counters CacheWatch::now() const {
     if (fs_->device) c.device = device_counters(*fs_->device);
     c.client = client_counters(*fs_);
     if (is_of_servers(*fs_)) c.interfaces = network_counters();
-    if (is_gluster(*fs_)) c.messages = gluster_messages(fs_->mount_point);
+    if (is_gluster(*fs_)) c.messages = gluster_messages(fs_->whole_mount_point);
     return c;
 }
 
@@ -289,7 +289,7 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
         evidence.network.emplace();
         evidence.network->interfaces = sums.network(4);
         evidence.network->client = sums.network(5);
-        if (is_gluster(*fs_)) evidence.network->copies = gluster_copies(fs_->mount_point);
+        if (is_gluster(*fs_)) evidence.network->copies = gluster_copies(fs_->whole_mount_point);
     }
     if (!reading && synced_ && bytes > 0) {
         std::optional<std::int64_t> read;

@@ -242,6 +242,8 @@ def test_only_and_skip(study: Studying) -> None:
     [
         ("repititions = 2\n" + STEP, "3:1", "'repititions'; did you mean 'repetitions'?"),
         (STEP + "rank = 2\n", "6:1", "unknown key 'rank'; did you mean 'ranks'?"),
+        (STEP + "[step.axes]\n", "6:1", "unknown key 'axes'; did you mean 'sweep'?"),
+        (STEP + "tasks-per-node = 2\n", "6:1", "did you mean 'ranks_per_node'?"),
         ('seconds = "soon"\n' + STEP, "3:1", "'soon' is not a time"),
         ("bytes = -1\n" + STEP, "3:1", "greater than 0"),
         ("repetitions = true\n" + STEP, "3:1", "repetitions"),

@@ -16,7 +16,7 @@ from driver import made
 from driver.conftest import Effio
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.store import abilities
+from effio.store import abilities, answering
 from effio.store.clean import directory_of, leftovers, names_of, remove
 from effio.store.reader import read_result
 from effio.store.records import Manifest
@@ -319,6 +319,27 @@ def test_the_client_of_a_glusterfs_says_that_files_are_hidden(tmp_path: Path) ->
     assert not abilities.part_is_away(tmp_path)
     # On other file systems anybody may have made these files.
     assert not abilities.hides_files(tmp_path)
+
+
+def test_a_folder_of_a_glusterfs_is_looked_at_where_all_of_it_is_mounted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_of_it, folder = tmp_path / "all", tmp_path / "folder"
+    part = all_of_it / ".meta/graphs/active/v-dht"
+    part.mkdir(parents=True)
+    folder.mkdir()
+    (part / "type").write_text("cluster/distribute\n")
+    (part / "private").write_text("subvolume_status[0] = 0\n")
+    there = [
+        answering.Mount(str(all_of_it), "fuse.glusterfs", "host:/v", "0:50", "/"),
+        answering.Mount(str(folder), "fuse.glusterfs", "host:/v", "0:50", "/users/me"),
+    ]
+    for module in (abilities, answering):
+        monkeypatch.setattr(module, "mounts", lambda: iter(there))
+    assert abilities.hides_files(folder)
+    del there[0]  # as in a container that has the folder only
+    assert answering.whole_mount(str(folder)) is None
+    assert not abilities.hides_files(folder)
 
 
 def test_data_that_only_another_host_sees_are_told(effio: Effio, tmp_path: Path) -> None:

@@ -155,9 +155,20 @@ def read(path: Path) -> TomlFile:
         raise EffioError(f"{where}: {what or 'nested too deeply'}") from None
 
 
+# What other tools call it, where no letters are alike.
+_ALSO_CALLED = {
+    "axes": "sweep", "axis": "sweep", "matrix": "sweep", "parameters": "sweep", "params": "sweep",
+    "args": "options", "arguments": "options", "env": "environment", "variables": "environment",
+    "np": "ranks", "processes": "ranks", "procs": "ranks", "tasks": "ranks",
+    "ppn": "ranks_per_node", "tasks_per_node": "ranks_per_node", "iterations": "repetitions",
+    "depends": "needs",
+}  # fmt: skip
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
-    """What to add of known words: the one that is closest, or all where there are few."""
-    close = closest(word, known)
+    """What to add of known words: the one that is meant or closest, or all where there are few."""
+    meant = _ALSO_CALLED.get(word.lower().replace("-", "_"), "")
+    close = meant if meant in known else closest(word, known)
     if close:
         return f"; did you mean '{close}'?"
     return f"; there are: {', '.join(known)}" if 0 < len(known) <= 12 else ""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio import text as fmt
-from effio.store.answering import mounts
+from effio.store.answering import mounts, whole_mount
 
 # Of the directory in which the file system is tried.
 PREFIX = ".effio-doctor-"
@@ -49,7 +49,7 @@ def mount_of(directory: Path) -> tuple[str, str, str]:
     there = os.path.realpath(directory)
     best = ("unknown", "", "")
     longest = -1
-    for point, kind, source in mounts():
+    for point, kind, source, *_ in mounts():
         below = point == "/" or there == point or there.startswith(point + "/")
         if below and len(point) >= longest:
             longest = len(point)
@@ -316,7 +316,11 @@ def hides_files(directory: Path) -> bool:
     of the volume are away. Its client says so to every user (engine/parallel/gluster_client.hpp).
     """
     kind, _, point = mount_of(directory)
-    return kind == "fuse.glusterfs" and part_is_away(Path(point))
+    if kind != "fuse.glusterfs":
+        return False
+    # Only the mount of all of the volume has ".meta".
+    whole = whole_mount(point)
+    return whole is not None and part_is_away(Path(whole))
 
 
 def part_is_away(mount_point: Path) -> bool:

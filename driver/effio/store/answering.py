@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
@@ -38,12 +39,30 @@ if os.path.isdir(sys.argv[1]):
 """
 
 
-def mounts() -> Iterator[tuple[str, str, str]]:
-    """Mount point, type and source of each file system; a later one hides an earlier one."""
+class Mount(NamedTuple):
+    point: str
+    kind: str
+    source: str
+    device: str  # "major:minor"
+    root: str  # the folder of the file system that is mounted; "/" is all of it
+
+
+def mounts() -> Iterator[Mount]:
+    """Every mounted file system; a later one hides an earlier one at the same point."""
     for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
         before, _, after = line.partition(" - ")
         kind, source = after.split()[:2]
-        yield _unescaped(before.split()[4]), kind, _unescaped(source)
+        device, root, point = before.split()[2:5]
+        yield Mount(_unescaped(point), kind, _unescaped(source), device, _unescaped(root))
+
+
+def whole_mount(point: str) -> str | None:
+    """Where all of the file system is mounted that `point` shows, or shows a folder of (a bind
+    mount); None if that is nowhere."""
+    there = list(mounts())
+    device = [mount.device for mount in there if mount.point == point][-1:]
+    whole = [m.point for m in there if [m.device] == device and m.root == "/"]
+    return point if point in whole else next(iter(whole), None)
 
 
 def _unescaped(field: str) -> str:
@@ -59,7 +78,7 @@ def _is_of_this_machine(kind: str, source: str) -> bool:
 def _stays_here(path: Path) -> bool:
     """Whether every step of the way to `path`, through links as well, is on this machine."""
     try:
-        local = {point: _is_of_this_machine(kind, source) for point, kind, source in mounts()}
+        local = {point: _is_of_this_machine(kind, source) for point, kind, source, *_ in mounts()}
         # Not absolute(): the directory of work as the kernel has it, without links.
         whole = Path.cwd() / path
     except (OSError, ValueError, IndexError):

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "../own_directory.hpp"
@@ -34,6 +35,28 @@ bool is_listed(const std::string& path) {
         if (point == "/" || path == point || path.starts_with(point + "/")) return true;
     }
     return false;
+}
+
+/// /gone has a folder of what is mounted nowhere else; at /data the later mount is the one seen.
+constexpr const char* mounts_of_a_client = R"(22 1 254:0 / / rw - ext4 /dev/vda rw
+40 22 0:50 / /srv/all\040of\040it rw,nodev shared:7 - fuse.glusterfs host:/v rw,user_id=0
+41 22 0:50 /users/me /scratch rw,nodev - fuse.glusterfs host:/v rw,user_id=0
+42 22 0:51 /folder /gone rw - fuse.glusterfs host:/w rw
+43 22 0:52 / /data rw - fuse.glusterfs host:/x rw
+44 22 0:50 /data /data rw - fuse.glusterfs host:/v rw
+)";
+
+TEST(FileSystem, a_folder_that_is_mounted_belongs_to_the_mount_of_all_of_it) {
+    const auto whole = [](const std::string& point) {
+        std::istringstream mountinfo(mounts_of_a_client);
+        return find_whole_mount(mountinfo, point);
+    };
+    EXPECT_EQ(whole("/"), "/");
+    EXPECT_EQ(whole("/srv/all of it"), "/srv/all of it");
+    EXPECT_EQ(whole("/scratch"), "/srv/all of it");
+    EXPECT_EQ(whole("/data"), "/srv/all of it");
+    EXPECT_EQ(whole("/gone"), "");
+    EXPECT_EQ(whole("/nowhere"), "");
 }
 
 TEST(FileSystem, space_and_inodes_are_those_of_the_system) {
