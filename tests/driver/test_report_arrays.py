@@ -107,7 +107,7 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
     assert report.headline.counts == "writes, in memory or on storage: not known"
     text = "\n".join(f.text for f in report.findings)
     assert "25.00 MB/s, 25 % of the number by the definition" in text
-    assert "Most of the time of writing (75 %) went into: sync to storage." in text
+    assert "Most of the time of writing (75 %) went into the flush to storage." in text
     assert "Reading back ran at 200.0 MB/s" in text
     assert "every value was right" in text
     assert "Of 120 collective calls hdf5 carried out 80 collectively." in text

@@ -40,6 +40,16 @@ _PARTS = {
     "data": "data",
 }
 
+# The same as what a rank does.
+_WORKS = {
+    "header": "the header and the tree",
+    "unknown": "the simulation's variables",
+    "sync": "the flush to storage",
+    "close": "closing files",
+    "open": "opening files",
+    "data": "the data",
+}
+
 
 def _value(result: Result, name: str) -> float | None:
     found = result.figure(name)
@@ -203,7 +213,7 @@ def part_finding(measurements: Sequence[Measurement]) -> list[Finding]:
     share = fmt.significant(100 * times[worst] / total, 2)
     return [
         Finding(
-            f"Most of the time of writing ({share} %) went into: {_PARTS[worst]}.",
+            f"Most of the time of writing ({share} %) went into {_WORKS[worst]}.",
             "file-parts",
             card="limit",
         )

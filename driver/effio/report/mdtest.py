@@ -328,7 +328,8 @@ class MdtestTeller:
             missing=first.metric.reason,
             anchor="rates",
             counts=_counts(result),
-            interval=common.interval_of(first),
+            # Where there is no value, the reason says why there is no interval either.
+            interval="" if first.metric.reason else common.interval_of(first),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -287,7 +287,7 @@ class Headline:
 
     def sureness(self) -> str:
         """The interval, or why there is none."""
-        return self.interval or NO_MEAN
+        return self.interval or self.missing or NO_MEAN
 
     def shown(self) -> str:
         if self.share and self.value is not None:

@@ -7,6 +7,15 @@
 #include <cstring>
 
 namespace effio::flash_io {
+namespace {
+
+template <class T>
+std::vector<std::byte> bytes_of_list(const std::vector<T>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
 
 std::uint64_t Values::word(std::uint64_t key, std::int64_t block, std::int64_t element) const {
     const std::uint64_t of_variable = mix64(static_cast<std::uint64_t>(number_) * 64 + key);
@@ -279,6 +288,14 @@ void append_real(std::vector<std::byte>& out, ArrayType type, double value) {
 }
 
 }  // namespace
+
+std::vector<std::byte> Mesh::tree_bytes(Field field, ArrayType type) const {
+    if (field == Field::global_ids) return bytes_of_list(global_ids());
+    if (type == ArrayType::int32) return bytes_of_list(whole(field));
+    const std::vector<double>& values = real(field);
+    if (type == ArrayType::real64) return bytes_of_list(values);
+    return bytes_of_list(std::vector<float>(values.begin(), values.end()));
+}
 
 std::optional<WrongData> check(const FileDefinition& definition, std::size_t variable,
                                const Geometry& geometry, const Values& values, std::int64_t first,

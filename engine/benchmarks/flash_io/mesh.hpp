@@ -86,6 +86,8 @@ class Mesh {
     std::vector<std::int32_t> global_ids() const;
     const std::vector<std::int32_t>& whole(Field field) const;
     const std::vector<double>& real(Field field) const;
+    /// A field of the tree as a file of such elements holds it.
+    std::vector<std::byte> tree_bytes(Field field, ArrayType type) const;
 
   private:
     template <class Real>

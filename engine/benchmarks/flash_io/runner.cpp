@@ -14,18 +14,6 @@ namespace effio::flash_io {
 namespace {
 
 template <class T>
-std::vector<std::byte> bytes_of_list(const std::vector<T>& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return {bytes.begin(), bytes.end()};
-}
-
-/// As the file holds them.
-std::vector<std::byte> reals(const std::vector<double>& values, ArrayType type) {
-    if (type == ArrayType::real64) return bytes_of_list(values);
-    return bytes_of_list(std::vector<float>(values.begin(), values.end()));
-}
-
-template <class T>
 std::span<T> as(std::span<std::byte> memory, std::int64_t elements) {
     return {reinterpret_cast<T*>(memory.data()), static_cast<std::size_t>(elements)};
 }
@@ -252,15 +240,8 @@ Status Runner::put_header(const Task& t) {
         const Field field = t.definition.contents[v].field;
         if (field == Field::unknown) continue;
         const ArrayType type = t.definition.schema.variables[v].type;
-        if (is_header(field)) {
-            posted_.push_back(header_bytes(t.definition, v, geometry_));
-        } else if (field == Field::global_ids) {
-            posted_.push_back(bytes_of_list(mesh_.global_ids()));
-        } else if (type == ArrayType::int32) {
-            posted_.push_back(bytes_of_list(mesh_.whole(field)));
-        } else {
-            posted_.push_back(reals(mesh_.real(field), type));
-        }
+        posted_.push_back(is_header(field) ? header_bytes(t.definition, v, geometry_)
+                                           : mesh_.tree_bytes(field, type));
         if (auto put = put_variable(t, v, posted_.back()); !put) return put;
     }
     return {};
