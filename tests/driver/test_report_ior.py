@@ -49,8 +49,10 @@ def told(tmp_path: Path, given: list[made.Line]) -> Report:
 
 
 def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
-    headline = told(tmp_path, lines()).headline
-    assert (headline.name, headline.shown()) == ("write bandwidth", "200.0 MB/s")
+    report = told(tmp_path, lines())
+    headline = report.headline
+    assert (headline.name, headline.shown()) == ("write_bandwidth", "200.0 MB/s")
+    assert "<h1>Write bandwidth</h1>" in render([report], ["made"])
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:

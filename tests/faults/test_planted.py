@@ -115,8 +115,9 @@ OVERLAP = (
     "16KiB",
     "--work-time",
     "1ms",
+    # It ends at the first link; where the one who plants it is slow, the run still goes on.
     "-r",
-    "2",
+    "20",
 )
 
 

@@ -41,7 +41,7 @@ def test_names_that_another_node_has_just_removed_are_not_refused(
     cluster = distributed.cluster
     assert isinstance(cluster, Gluster)
     # As long as a launch takes on a busy machine, and shorter than effio waits.
-    late = mount_of(cluster, "late", "--entry-timeout=4")
+    late = mount_of(cluster, f"late-{mpi.name}", "--entry-timeout=4")
     try:
         for words, name in (
             ("mdtest --items 2 --iterations 2 --things files", "test-dir.1-0"),

@@ -271,7 +271,7 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
         (["--transfer", "1MiB,1048576"], "nothing is measured twice"),
         (["--direct", "--transfer", "5000B"], "5kB is no multiple of 4KiB"),
         (["--direct", "--backend", "null"], "backend null knows no page cache"),
-        (["--backend", "sim", "--ways", "uring"], "--ways uring: backend sim stands for all ways"),
+        (["--backend", "sim", "--ways", "uring"], "--ways uring: backend sim represents all ways"),
         (["--work-time", "0s"], "--work-time"),
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),

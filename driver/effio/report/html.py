@@ -170,6 +170,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["prose"] = fmt.prose
     environment.filters["words"] = fmt.words
+    environment.filters["heading"] = fmt.heading
     environment.filters["breakable"] = fmt.breakable
     environment.tests["one_value"] = fmt.is_one_value
     return environment

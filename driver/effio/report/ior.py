@@ -5,7 +5,6 @@ size costs. docs/benchmarks/ior.md says how to read it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pydantic import Field
 
@@ -28,7 +27,6 @@ from effio.report.slow_servers import slow_server_finding
 from effio.store.details import Detail, Range
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement, Number
-from effio.store.records import Figure as FigureRecord
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
@@ -350,11 +348,6 @@ def _spread_findings(result: Result) -> list[Finding]:
     ]
 
 
-def _headline(figure: FigureRecord | None, result: Result, context: str) -> Headline:
-    headline = generic.headline_of(figure, result, context)
-    return replace(headline, name=headline.name.replace("_", " "))
-
-
 class IorTeller:
     def headline(self, result: Result) -> Headline:
         context = common.context_of(result)
@@ -368,8 +361,10 @@ class IorTeller:
                     for m in result.measurements
                     if m.access == access and m.valid and common.lies_at(m.where, best.where)
                 ]
-                return common.claimed(_headline(best, result, context), result, mine, best)
-        return _headline(result.figure("write_bandwidth"), result, context)
+                return common.claimed(
+                    generic.headline_of(best, result, context), result, mine, best
+                )
+        return generic.headline_of(result.figure("write_bandwidth"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         valid = [m for m in result.measurements if m.valid]
