@@ -152,13 +152,13 @@ Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>
         ior::Test test;
         OptionTable table("ior", "");
         test.parameters.declare(table);
-        // The options of the run itself are no part of a test.
+        // The options of the run itself are not part of a test.
         const std::vector<std::string> of_test(translated->arguments.begin() + 2,
                                                translated->arguments.end());
         auto status = table.parse(of_test);
         if (status) status = test.parameters.check();
         if (!status) {
-            // A backend that is missing here is no fault of the command line.
+            // A backend that is missing here is not a fault of the command line.
             Error error = status.error();
             if (error.exit_code != ExitCode::usage) error.cause = error.text();
             error.cause += '\n';

@@ -213,7 +213,7 @@ class Reader {
             } else if (word.size() > 1 && word[0] == '-') {
                 short_options(word, all, i);
             } else {
-                fault(fmt::format("'{}' is no option", word));
+                fault(fmt::format("'{}' is not an option", word));
             }
         }
     }
@@ -292,7 +292,7 @@ class Reader {
     }
 
     void unknown(const std::string& name) {
-        fault(fmt::format("'{}' is no option of ior; ior --help lists them", name));
+        fault(fmt::format("'{}' is not an option of ior; ior --help lists them", name));
     }
 
     /// A flag that is there once more.
@@ -313,7 +313,7 @@ class Reader {
         if (row.kind == Kind::real) {
             const auto value = parse_real(text);
             if (!value || *value < 0) {
-                fault(fmt::format("{}: '{}' is no number from 0 on", name, text));
+                fault(fmt::format("{}: '{}' is not a non-negative number", name, text));
             } else {
                 now_.*std::get<double IorOptions::*>(row.target) = *value;
             }
@@ -349,7 +349,7 @@ class Reader {
             return;
         }
         if (row == nullptr) {
-            fault(fmt::format("{}: '{}' is no directive of ior", where, name));
+            fault(fmt::format("{}: '{}' is not a directive of ior", where, name));
         } else if (equals == std::string_view::npos) {
             if (row->kind == Kind::flag) {
                 count(*row);
@@ -412,8 +412,9 @@ Result<std::int64_t> parse_ior_size(std::string_view text) {
     const auto digits = all.find_first_not_of("0123456789");
     std::string unit = digits == std::string::npos ? "" : all.substr(digits);
     const auto bad = [&] {
-        return usage_error(
-            fmt::format("'{}' is no size; a whole number with k, m, g, t or p behind it is", text));
+        return usage_error(fmt::format(
+            "'{}' is not a size: expected an integer with an optional suffix k, m, g, t or p",
+            text));
     };
     std::int64_t factor = 1;
     if (!unit.empty()) {

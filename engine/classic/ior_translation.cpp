@@ -161,7 +161,7 @@ class Translator {
         add("distance", std::max<std::int64_t>(o_.task_offset, 1));
         if (o_.reorder_random != 0) {
             if (o_.reorder_seed < -std::numeric_limits<std::int64_t>::max()) {
-                fault(fmt::format("-X {} is no seed", o_.reorder_seed));
+                fault(fmt::format("-X {} is not a seed", o_.reorder_seed));
             } else {
                 add("partner-seed", std::abs(o_.reorder_seed));
             }
@@ -230,7 +230,7 @@ class Translator {
         if (text.ends_with('%')) {
             const auto percent = parse_integer(std::string_view(text).substr(0, text.size() - 1));
             if (!percent || *percent < 0 || *percent > 100) {
-                fault(fmt::format("-M: '{}' is no part of the memory", text));
+                fault(fmt::format("-M: '{}' is not part of the memory", text));
                 return;
             }
             bytes = find_memory().total_bytes / 100 * *percent;

@@ -103,7 +103,7 @@ Result<TileIoValues> read_tile_io_words(const std::vector<std::string>& words) {
             name.resize(equals);
         }
         if (is_one_of(name, tile_io_flags)) {
-            // getopt skips a word that is no option: scripts write "--collective 1".
+            // getopt skips a word that is not an option: scripts write "--collective 1".
             if (!value && i + 1 < words.size() && (words[i + 1] == "1" || words[i + 1] == "0")) {
                 value = words[++i];
             }

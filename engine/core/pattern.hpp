@@ -115,7 +115,8 @@ class StampedPattern {
 
     /// Fills `out` with the words of the period, keys not applied, as they are at `offset`.
     void fill_base(std::span<std::byte> out, std::int64_t offset) const;
-    /// Of the page with this number >= 0. Never 0 in practice: what is no random word is the key.
+    /// Of the page with this number >= 0. Never 0 in practice: what is not a random word is the
+    /// key.
     std::uint64_t key(std::uint64_t page_number) const {
         const std::uint64_t copy = shape_.unique_copy(page_number / pages_per_period);
         return mix64(key_ ^ (copy * pages_per_period + page_number % pages_per_period));

@@ -23,7 +23,7 @@ class Interface {
 template <class Observer>
 class Observers {
   public:
-    /// All outlive this; null is no one.
+    /// All outlive this; a null pointer is ignored.
     Observers(const Session& session, std::vector<Observer*> all)
         : session_(session), all_(std::move(all)) {}
 

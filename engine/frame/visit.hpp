@@ -72,7 +72,7 @@ struct VisitSteps {
     /// While the file is open and all went well: the time for what it says of itself.
     std::function<void()> ask = {};
     Part close = {"close", {}};
-    /// It is no collective call, so it is done whatever failed.
+    /// It is not a collective call, so it is done whatever failed.
     bool closes_anyway = false;
     /// Of the file, if all wait for each other after each part.
     const Comm* waits_for = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node's client of a network file system got from its servers and sent to them: where there
-// is no block device, the only counters that distinguish a cache from storage. Bytes since the
+// is not a block device, the only counters that distinguish a cache from storage. Bytes since the
 // mount, of all users of the node.
 #pragma once
 

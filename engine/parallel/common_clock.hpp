@@ -2,7 +2,7 @@
 // One time for all ranks of a communicator, so that an interval can run from the first rank's start
 // to the last one's end.
 //
-// A barrier's end is no common start: with more ranks than cores a rank may leave it when others
+// A barrier's end is not a common start: with more ranks than cores a rank may leave it when others
 // have done their work already, and the longest rank's own time is then far shorter than what
 // passed.
 //

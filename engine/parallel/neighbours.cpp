@@ -76,7 +76,7 @@ void Neighbours::beat() {
     const auto file = TextFile::share("write", path_ + ".alive");
     if (!file) return;
     ++beats_;
-    // A sign that is not given is no harm: the next one follows.
+    // A sign that is not given does no harm: the next one follows.
     (void)!pwrite(file->descriptor(), &beats_, sizeof beats_,
                   static_cast<off_t>(mine_ * sizeof beats_));
 }

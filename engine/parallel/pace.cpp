@@ -155,7 +155,7 @@ StopReason SlicedVote::judge(double elapsed, bool failed, bool interrupted) {
         return limits_.at_count;
     }
     if (limits_.seconds > 0 && elapsed >= limits_.seconds) return StopReason::time;
-    // Votes meet the end of a slice within one operation; half a slice is no sample.
+    // Votes meet the end of a slice within one operation; half a slice is not a sample.
     if (rule_ && elapsed - sample_begin_ >= 0.75 * slice_seconds_) {
         const auto operations = static_cast<double>(done_ - sample_done_);
         const bool steady = rule_->add(operations / (elapsed - sample_begin_));

@@ -117,7 +117,7 @@ std::string without_passwords(std::string_view value) {
 
 std::string masked(std::string_view value) {
     const std::string text = without_passwords(value);
-    // In a path '/' is no letter of base64.
+    // In a path '/' is not a letter of base64.
     const bool path = text.starts_with('/') || text.starts_with('.');
     std::string out;
     std::string word;

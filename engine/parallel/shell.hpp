@@ -15,8 +15,8 @@ using ShellVariables = std::vector<std::pair<std::string, std::string>>;
 
 /// `/bin/sh -c command`, waited for. Its input is empty, its output that of this rank. An error
 /// names the command and how it ended: a code other than 0, a signal, or not started at all. If a
-/// signal asks the run to stop, the command gets SIGTERM, and how it ends then is no error; an end
-/// of the job that is not orderly kills it.
+/// signal asks the run to stop, the command gets SIGTERM, and how it ends then is not an error; an
+/// end of the job that is not orderly kills it.
 Status run_in_shell(Session& session, const std::string& command, const ShellVariables& variables);
 
 }  // namespace effio

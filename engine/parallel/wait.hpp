@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting that was requested: a pause of the user's is no hang.
+// Requested waiting: a pause that the user requested is not a hang.
 #pragma once
 
 #include "parallel/session.hpp"

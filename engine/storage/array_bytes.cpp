@@ -67,7 +67,7 @@ class BytesArrayFile : public ArrayFile {
         }
         if (collective) {
             return failure("put or get", variable,
-                           "a collective slab that is no range of the first dimension needs a "
+                           "a collective slab that is not a range of the first dimension needs a "
                            "file opened for boxes");
         }
         Status status;

@@ -211,7 +211,7 @@ class Hdf5File : public ArrayFile {
             return failure("H5Aread", like.name + ": it is not one value");
         }
         if (auto* text = std::get_if<std::string>(&found.value); text != nullptr) {
-            if (class_of != H5T_STRING) return failure("H5Aread", like.name + ": it is no text");
+            if (class_of != H5T_STRING) return failure("H5Aread", like.name + ": it is not text");
             const std::size_t length = H5Tget_size(type.get());
             if (H5Tis_variable_str(type.get()) != 0 ||
                 std::cmp_greater(length, longest_attribute)) {

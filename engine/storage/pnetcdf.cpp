@@ -103,7 +103,7 @@ class PnetcdfFile : public ArrayFile {
             begins_.push_back(at);
             variables_.push_back(id);
         }
-        // Reading behind the end of a file that was cut short is no error to the library.
+        // Reading behind the end of a file that was cut short is not an error to the library.
         const auto size = size_of_late(session(), path(), partial ? 0 : needed);
         if (!size) return size.error();
         if (!partial && *size < needed) return too_short(path(), *size, needed);

@@ -34,7 +34,7 @@ struct NameSet {
     Json to_json() const;  ///< {"kind", "name": pattern, "counts"}
 };
 
-/// Removes a regular file. One that is not there is no error; whatever is no regular file is one
+/// Removes a regular file. One that is not there is no error; whatever is not a regular file is one
 /// and stays.
 Status remove_file(const std::string& path);
 

@@ -32,7 +32,7 @@ class RunMarks {
 
     /// Collective: makes the marks, before any rank goes on. The manifest gets the token and the
     /// inode of each directory. Nothing for runs without separate files, or whose files are
-    /// kept anyway. A directory that takes no mark is no error: nothing is cleaned there later.
+    /// kept anyway. A directory that takes no mark is not an error: nothing is cleaned there later.
     void make(Json& manifest);
     /// Something of the run was left: the marks stay for whoever removes it.
     void keep() { keep_ = true; }

@@ -115,7 +115,7 @@ OVERLAP = (
     "16KiB",
     "--work-time",
     "1ms",
-    # It ends at the first link; where the one who plants it is slow, the run still goes on.
+    # The run ends at the first link. It is long enough for a test process that plants it late.
     "-r",
     "20",
 )

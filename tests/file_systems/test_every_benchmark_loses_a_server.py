@@ -107,7 +107,7 @@ def _lose(words: str, how: str, engine: Engine, made: Mounted, cwd: Path) -> End
         before = _measurements(cwd)
         HOW[how](made)
         gone = time.monotonic()
-        # Every library has files with names of its own, which are on other servers.
+        # Each library names its files differently, so they are on other servers.
         more = 20 if words.startswith("libraries") else 4
         in_time = _wait(process, lambda: _measurements(cwd) >= before + more, PATIENCE)
         seconds = time.monotonic() - gone

@@ -411,7 +411,7 @@ def test_a_limit_before_the_steady_state_is_told(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--block=10", "--transfer=4"], "--block 10B is no multiple of --transfer 4B"),
+        (["--block=10", "--transfer=4"], "--block 10B is not a multiple of --transfer 4B"),
         (["--block=4", "--transfer=8"], "--transfer 8B is more than --block 4B"),
         (["--transfer=4m"], "--transfer"),
         (["--segments=-1"], "--segments"),

@@ -98,7 +98,7 @@ def test_what_is_in_the_way_is_not_touched(any_engine: Engine, tmp_path: Path, d
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--size", "5000B"], "is no multiple of 4KiB"),
+        (["--size", "5000B"], "is not a multiple of 4KiB"),
         (
             ["--size", "256KiB", "--reads", "65"],
             "--reads: 65 of 4KiB are more than the 256KiB of --size",

@@ -108,8 +108,8 @@ def test_one_and_two_ranks(any_engine: Engine, ranks: int, tmp_path: Path, data:
         (["--processes", "3"], "--processes: 3 are more than the 2 ranks of the run"),
         (["--processes", "0"], "--processes"),
         (["--placing", "dense"], "--placing"),
-        (["--transfer", "5000B"], "--transfer: 5kB is no multiple of 4KiB"),
-        (["--transfer", "48KiB"], "--size: 256KiB is no multiple of the transfer 48KiB"),
+        (["--transfer", "5000B"], "--transfer: 5kB is not a multiple of 4KiB"),
+        (["--transfer", "48KiB"], "--size: 256KiB is not a multiple of the transfer 48KiB"),
         (["--processes", "2,2"], "nothing is measured twice"),
     ],
 )

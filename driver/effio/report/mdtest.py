@@ -328,7 +328,7 @@ class MdtestTeller:
             missing=first.metric.reason,
             anchor="rates",
             counts=_counts(result),
-            # Where there is no value, the reason says why there is no interval either.
+            # The reason for a missing value also explains the missing interval.
             interval="" if first.metric.reason else common.interval_of(first),
         )
 

@@ -86,8 +86,8 @@ def _rows_of(system: MeasuredSystem) -> Iterator[_Row]:
         others = [o for b, _, o in groups if b == benchmark]
         shared = frozenset[tuple[str, str]].intersection(*others)
         # An axis of a campaign is an option too.
-        told = dict([*sorted(options - shared), *labels])
-        apart = ", ".join(f"{n.replace('-', ' ')} {coordinate_text(n, v)}" for n, v in told.items())
+        own = dict([*sorted(options - shared), *labels])
+        apart = ", ".join(f"{n.replace('-', ' ')} {coordinate_text(n, v)}" for n, v in own.items())
         for sample in samples_of(runs).values():
             yield _Row(system.letter, sample, fmt.plain(apart, 200))
 

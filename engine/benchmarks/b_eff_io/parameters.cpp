@@ -87,10 +87,11 @@ Status Parameters::check() {
     if (auto known = memory.check(sizeof(double)); !known) return known;
     if (adapt && rounds > 1) return usage_error("--adapt: not with several --rounds");
     if (auto known = storage.check(); !known) return known;
-    // A chunk of 1 KiB + 8 bytes is no multiple of any block.
+    // A chunk of 1 KiB + 8 bytes is not a multiple of any block.
     if (storage.backend.name == "direct" && !storage.backend.direct.buffers_unaligned) {
         return usage_error(
-            "--backend direct refuses chunks that are no multiple of the device's block, which the "
+            "--backend direct refuses chunks that are not a multiple of the device's block, which "
+            "the "
             "definition has (1 KiB, 1 KiB+8, ...): use --drop-cache to read from storage, or "
             "--backend-options unaligned=buffered");
     }

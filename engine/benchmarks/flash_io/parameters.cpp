@@ -105,12 +105,16 @@ Status Parameters::check() {
          fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
                      storage.backend.name)},
         {prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {files.empty(), "--files: none is given"},
-        {!write && read == ReadBack::none, "--write=off leaves nothing to do: say what to --read"},
+        {!write && read == ReadBack::none,
+         "--write=off needs --read: otherwise there is nothing to do"},
         {read == ReadBack::checkpoint && !has_checkpoint,
          "--read=checkpoint, but --files has no checkpoint"},
-        {write && writers, "--writers is about files of an earlier run: it needs --write=off"},
+        {write && writers,
+         "--writers needs --write=off: it is the number of ranks that wrote the files of an "
+         "earlier run"},
         {!data.shape().is_plain() && fill != Fill::random,
          "--compressible and --duplicate shape random data: use --fill random"},
     });

@@ -84,7 +84,8 @@ std::vector<Bytes> Parameters::blocks_in_force() const {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {blocks_in_force().empty(),
          "--size: no block of 64KiB to 128MiB divides the file at least twice; give --block"},
     });
@@ -92,9 +93,10 @@ Status Parameters::check() {
     for (const auto block : blocks_in_force()) {
         Status of_block = check_rules({
             {block.count % StampedPattern::page != 0,
-             fmt::format("--block: {} is no multiple of 4KiB", format_exact(block))},
-            {size.count % block.count != 0, fmt::format("--size: {} is no multiple of the block {}",
-                                                        format_exact(size), format_exact(block))},
+             fmt::format("--block: {} is not a multiple of 4KiB", format_exact(block))},
+            {size.count % block.count != 0,
+             fmt::format("--size: {} is not a multiple of the block {}", format_exact(size),
+                         format_exact(block))},
         });
         if (!of_block) return of_block;
     }

@@ -244,7 +244,7 @@ Status Parameters::check_sizes() const {
             {transfer > block, fmt::format("--transfer {} is more than --block {}",
                                            format_exact(transfer), format_exact(block))},
             {block.count % transfer.count != 0,
-             fmt::format("--block {} is no multiple of --transfer {}; {} would be",
+             fmt::format("--block {} is not a multiple of --transfer {}; {} would be",
                          format_exact(block), format_exact(transfer),
                          format_exact(Bytes{block.count / transfer.count * transfer.count}))},
         });
@@ -357,8 +357,8 @@ Status Parameters::check_queue() const {
          "--queue-depth: transfers that are under way together are at offsets: not with "
          "--placement view or strided"},
         {sync == SyncWhen::each || think_time.count > 0 || save_calls,
-         "--queue-depth: where several transfers are under way none is alone: not with "
-         "--sync each, --think-time or --save-calls"},
+         "--queue-depth cannot be combined with --sync each, --think-time or --save-calls, "
+         "which concern single transfers"},
     });
     if (!of_queue) return of_queue;
     if (!together) return {};

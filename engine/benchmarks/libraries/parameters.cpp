@@ -94,7 +94,8 @@ Status Parameters::check() {
     }
     Status rules = check_rules({
         {prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {read && has(libraries, "null"), "--libraries=null keeps nothing to read: use --read=off"},
     });
     if (!rules) return rules;

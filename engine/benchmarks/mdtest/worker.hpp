@@ -44,7 +44,7 @@ struct Iteration {
     std::int64_t number;     ///< which iteration, from 0
     std::int64_t files;      ///< of each rank; less than the workload's after a stonewall
 
-    /// The rank whose items a phase works on; no one's where all share them.
+    /// The rank whose items a phase works on; none where all ranks share them.
     std::optional<int> owner(const Phase& phase) const;
     /// Items of each rank that a phase works on.
     std::int64_t items(Thing thing) const {

@@ -67,7 +67,7 @@ std::string_view name(Limit limit);
 /// Nothing where there is no share.
 std::optional<Limit> limit_of(const Times& mean);
 
-/// The computation takes so much longer than the operation where no one said how long.
+/// Default length of the computation, as a multiple of the operation.
 inline constexpr double default_work_factor = 2;
 /// Seconds of the computation; `io` is the operation alone in the warm-up.
 double work_seconds(std::optional<double> asked, double io);

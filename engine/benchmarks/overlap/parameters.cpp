@@ -106,7 +106,7 @@ Status Parameters::check() {
     for (const Bytes transfer : transfers) {
         if (direct && transfer.count % block != 0) {
             return usage_error(
-                fmt::format("--transfer: {} is no multiple of 4KiB, which --direct "
+                fmt::format("--transfer: {} is not a multiple of 4KiB, which --direct "
                             "needs",
                             format_exact(transfer)));
         }
@@ -120,7 +120,9 @@ Status Parameters::check() {
         if (way == Way::uring) {
             if (is_model(backend.name)) {
                 if (!ways_asked) continue;
-                why = fmt::format("backend {} represents all ways, and is no kernel", backend.name);
+                why = fmt::format(
+                    "backend {} models all methods; it has no kernel interfaces such as uring",
+                    backend.name);
             } else if (auto present = check_present(Serves::bytes, "uring"); !present) {
                 if (ways_asked) return present;
                 why = present.error().cause;

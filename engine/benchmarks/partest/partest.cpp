@@ -204,7 +204,8 @@ Status Parameters::check() {
     const bool container = std::find(ways.begin(), ways.end(), Way::container) != ways.end();
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {first_access > call, fmt::format("--first-access: {} are more than a call of {}",
                                           format_exact(first_access), format_exact(call))},
         {exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1),

@@ -143,7 +143,7 @@ class Reader {
         const auto bytes = parse_size(text);
         if (!bytes) return fault(bytes.error().cause);
         if (bytes->count < 1 || bytes->count > most_bytes) {
-            return fault(fmt::format("{} is no size of data", text));
+            return fault(fmt::format("{} is not a size of data", text));
         }
         target = *bytes;
         return {};

@@ -75,11 +75,11 @@ Result<Strides> parse_levels(const std::string& text) {
         const auto slash = level.find('/');
         const auto count = parse_integer(level.substr(0, slash));
         if (slash == std::string::npos || !count || *count < 1) {
-            return bad_levels(text, fmt::format("'{}' is no COUNT/STRIDE", level));
+            return bad_levels(text, fmt::format("'{}' is not a COUNT/STRIDE", level));
         }
         const auto stride = parse_size(level.substr(slash + 1));
         if (!stride)
-            return bad_levels(text, fmt::format("'{}' is no size", level.substr(slash + 1)));
+            return bad_levels(text, fmt::format("'{}' is not a size", level.substr(slash + 1)));
         if (stride->count < reach) {
             return bad_levels(text,
                               fmt::format("a stride of {} is less than the {} that lie inside",

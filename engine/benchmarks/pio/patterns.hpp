@@ -54,7 +54,7 @@ Result<Strides> parse_levels(const std::string& text);
 struct Shape {
     std::int64_t piece = 1;    ///< bytes of a call
     std::int64_t count = 1;    ///< pieces of a rank; flash-io: of rank 0
-    std::int64_t spacing = 0;  ///< bytes behind each piece of the file that are no one's
+    std::int64_t spacing = 0;  ///< unused bytes after each piece of the file
     std::int64_t inner = 1;    ///< nested-strided: pieces of a group; a divisor of `count`
     std::optional<std::int64_t> gap = {};  ///< nested-strided: bytes between groups
     std::uint64_t seed = 1;

@@ -242,7 +242,8 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {storage.backend.name != "mpiio" &&
              (sieving != std::vector<Switch>{{}} || two_phase != std::vector<Switch>{{}}),
          "--sieving and --two-phase are hints of --backend mpiio"},

@@ -187,9 +187,10 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {size.count % StampedPattern::page != 0,
-         fmt::format("--size: {} is no multiple of 4KiB", format_exact(size))},
+         fmt::format("--size: {} is not a multiple of 4KiB", format_exact(size))},
         {reads > size.count / small_read,
          fmt::format("--reads: {} of 4KiB are more than the {} of --size", reads,
                      format_exact(size))},

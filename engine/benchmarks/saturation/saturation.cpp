@@ -90,7 +90,8 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {has_twice(processes) || has_twice(placings) || has_twice(files),
          "--processes, --placing and --files: nothing is measured twice"},
     });
@@ -98,9 +99,9 @@ Status Parameters::check() {
     for (const auto transfer : transfers) {
         Status of_transfer = check_rules({
             {transfer.count % StampedPattern::page != 0,
-             fmt::format("--transfer: {} is no multiple of 4KiB", format_exact(transfer))},
+             fmt::format("--transfer: {} is not a multiple of 4KiB", format_exact(transfer))},
             {size.count % transfer.count != 0,
-             fmt::format("--size: {} is no multiple of the transfer {}", format_exact(size),
+             fmt::format("--size: {} is not a multiple of the transfer {}", format_exact(size),
                          format_exact(transfer))},
         });
         if (!of_transfer) return of_transfer;

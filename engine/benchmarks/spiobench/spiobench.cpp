@@ -59,17 +59,19 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (prefix.empty() || prefix.find('/') != std::string::npos) {
-        return usage_error("--prefix is the start of file names; --dir says where they are");
+        return usage_error(
+            "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+            "directory");
     }
     for (const auto block : blocks) {
-        Status of_block = check_rules({
-            {block.count % StampedPattern::page != 0,
-             fmt::format("--block: {} is no multiple of 4KiB", format_exact(block))},
-            {task_size && task_size->count % block.count != 0,
-             fmt::format("--task-size: {} is no multiple of the block {}",
-                         format_exact(task_size.value_or(Bytes{})), format_exact(block))},
-        });
-        if (!of_block) return of_block;
+        if (block.count % StampedPattern::page != 0) {
+            return usage_error(
+                fmt::format("--block: {} is not a multiple of 4KiB", format_exact(block)));
+        }
+        if (task_size && task_size->count % block.count != 0) {
+            return usage_error(fmt::format("--task-size: {} is not a multiple of the block {}",
+                                           format_exact(*task_size), format_exact(block)));
+        }
     }
     return check_common();
 }

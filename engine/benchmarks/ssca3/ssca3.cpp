@@ -151,7 +151,8 @@ void Parameters::declare(OptionTable& table) {
 Status Parameters::check() {
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
-         "--prefix is the start of file names; --dir says where they are"},
+         "--prefix is the start of a file name and must not contain '/'; use --dir for the "
+         "directory"},
         {fsync == study::Sync::beside,
          "--fsync beside: each file is closed before the next; the flush is inside or off"},
     });

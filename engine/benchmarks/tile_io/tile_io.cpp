@@ -127,7 +127,9 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (file.empty() || file.find('/') != std::string::npos) {
-        return usage_error("--file is the start of file names; --dir says where they are");
+        return usage_error(
+            "--file is the start of a file name and must not contain '/'; use --dir for the "
+            "directory");
     }
     for (std::size_t d = 0; d < 3; ++d) {
         if (overlap[d] >= tile[d]) {
@@ -169,7 +171,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         {shape.tiles() > ranks, fmt::format("{} need as many ranks; the run has {}",
                                             count_of(shape.tiles(), "tile"), ranks)},
         {shape.extents.front().tiles % p.files != 0,
-         fmt::format("--nr-files: {} is no divisor of the {} tiles along {}", p.files,
+         fmt::format("--nr-files: {} is not a divisor of the {} tiles along {}", p.files,
                      shape.extents.front().tiles, shape.extents.size() == 3 ? "z" : "y")},
     });
     if (!rules) return std::move(rules.error());

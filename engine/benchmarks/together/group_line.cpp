@@ -52,8 +52,9 @@ Result<GroupLine> parse_group_line(std::string_view text) {
     if (!words) return words.error();
     const auto ranks = parse_integer(words->size() == 1 ? words->front() : "");
     if (!ranks || *ranks < 1 || *ranks > std::numeric_limits<int>::max()) {
-        return usage_error(fmt::format("'{}' before the colon is no number of ranks from 1 on; {}",
-                                       text.substr(0, colon), form));
+        return usage_error(
+            fmt::format("'{}' before the colon is not a positive number of ranks; {}",
+                        text.substr(0, colon), form));
     }
     line.ranks = *ranks;
     words = split_command_line(text.substr(colon + 1));

@@ -68,7 +68,7 @@ struct Head {
 class Chunks {
   public:
     Chunks() = default;
-    /// Nothing if they are no places in a file: more than 2^63 bytes, or no positive block.
+    /// Nothing if they are not places in a file: more than 2^63 bytes, or no positive block.
     static Result<Chunks> of(const Head& head);
 
     /// Bytes that fit into a chunk of the task. In formats before 4 the stored size is the one

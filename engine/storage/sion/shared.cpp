@@ -159,7 +159,7 @@ Result<SharedContainer::Known> SharedContainer::read_known(const std::string& pa
                                                            Metadata metadata) {
     auto container = Container::open(path, metadata);
     if (!container || container->fault() != nullptr) {
-        // Of a run it is no wrong datum: nothing can be read.
+        // Of a run it is not a wrong datum: nothing can be read.
         Error error = container ? *container->fault() : container.error();
         error.exit_code = ExitCode::io_error;
         return error;
@@ -285,7 +285,7 @@ void SharedContainer::join_collector(const Making& making) {
         }
         const auto ends = collector_groups(asked, head.block, making.collector_tasks);
         const auto task = places_[static_cast<std::size_t>(rank)].task;
-        // The rank of the group's last task is no other group's.
+        // The rank of the group's last task belongs to no other group.
         const auto end = *std::upper_bound(ends.begin(), ends.end(), task);
         color = head.ranks[static_cast<std::size_t>(end) - 1];
     }

@@ -189,7 +189,7 @@ class SionStorage : public PosixStorage {
             if (auto known = session().containers->files_of(path); !known.empty()) return known;
         }
         std::vector<std::string> files{path};
-        // What is no container is reported where it is opened.
+        // A file that is not a container is reported when it is opened.
         if (const auto container = sion::Container::open(path)) {
             for (std::size_t i = 1; i < container->parts().size(); ++i) {
                 files.push_back(container->parts()[i].path);

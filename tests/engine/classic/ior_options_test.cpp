@@ -82,13 +82,15 @@ TEST(IorOptions, what_3x_had_is_understood) {
 }
 
 TEST(IorOptions, every_fault_is_told) {
-    EXPECT_EQ(refusal({"-b", "1x", "-!", "--nonsense", "word", "-t"}),
-              "-b: '1x' is no size; a whole number with k, m, g, t or p behind it is\n"
-              "'-!' is no option of ior; ior --help lists them\n"
-              "'--nonsense' is no option of ior; ior --help lists them\n"
-              "'word' is no option\n"
-              "-t needs a value\n");
-    EXPECT_EQ(refusal({"-O", "blockSize=2,colour=red"}), "-O: 'colour' is no directive of ior\n");
+    EXPECT_EQ(
+        refusal({"-b", "1x", "-!", "--nonsense", "word", "-t"}),
+        "-b: '1x' is not a size: expected an integer with an optional suffix k, m, g, t or p\n"
+        "'-!' is not an option of ior; ior --help lists them\n"
+        "'--nonsense' is not an option of ior; ior --help lists them\n"
+        "'word' is not an option\n"
+        "-t needs a value\n");
+    EXPECT_EQ(refusal({"-O", "blockSize=2,colour=red"}),
+              "-O: 'colour' is not a directive of ior\n");
     EXPECT_EQ(refusal({"-i", "two"}).substr(0, 3), "-i:");
 }
 

@@ -175,7 +175,7 @@ TEST(IorParameters, block_must_hold_whole_transfers) {
                   p.block = Bytes{10};
                   p.transfers = {Bytes{4}};
               }),
-              "--block 10B is no multiple of --transfer 4B; 8B would be");
+              "--block 10B is not a multiple of --transfer 4B; 8B would be");
     EXPECT_EQ(fault([](Parameters& p) {
                   p.block = Bytes{4};
                   p.transfers = {Bytes{8}};

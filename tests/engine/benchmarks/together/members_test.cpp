@@ -96,7 +96,7 @@ TEST(Members, every_fault_is_told_with_the_name_of_its_group) {
                             "1: classic ior", "-g", "1: ior --blok 3 --segments x", "-g",
                             "1: ior --quiet"}),
               "group 1: no benchmark 'iro'; did you mean ior?\n"
-              "group 2: '0' before the colon is no number of ranks from 1 on; "
+              "group 2: '0' before the colon is not a positive number of ranks; "
               "\"RANKS: BENCHMARK [options]\"\n"
               "group 3: a group cannot be made of groups\n"
               "group 4: no classic command lines here: use the options of effio\n"
