@@ -279,7 +279,7 @@ def test_files_that_are_not_there_and_options_that_do_not_fit(
     assert run.code == 3, run
     assert CHECKPOINTS["mpiio"] in run.stderr
     for words, text in (
-        (["--write", "off"], "say what to --read"),
+        (["--write", "off"], "--write=off needs --read"),
         (["--read", "checkpoint", "--files", "plot-corner"], "--files has no checkpoint"),
         (["--read", "all", "--writers", "3"], "it needs --write=off"),
     ):

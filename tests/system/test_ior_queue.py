@@ -208,7 +208,10 @@ def test_a_signal_to_one_rank_ends_collective_calls_on_all(engine: Engine, tmp_p
         ),
         (["--backend=uring", "--queue-depth=0"], "--queue-depth"),
         (["--backend=uring", "--queue-depth=5000"], "--queue-depth"),
-        (["--backend=uring", "--queue-depth=2", "--sync=each"], "not with --sync each"),
+        (
+            ["--backend=uring", "--queue-depth=2", "--sync=each"],
+            "cannot be combined with --sync each",
+        ),
         (["--backend=uring", "--queue-depth=2", "--placement=view"], "--placement view"),
         (["--backend=uring", "--backend-options=direct=maybe"], "direct"),
     ],
