@@ -281,7 +281,7 @@ def test_files_that_are_not_there_and_options_that_do_not_fit(
     for words, text in (
         (["--write", "off"], "--write=off needs --read"),
         (["--read", "checkpoint", "--files", "plot-corner"], "--files has no checkpoint"),
-        (["--read", "all", "--writers", "3"], "it needs --write=off"),
+        (["--read", "all", "--writers", "3"], "--writers needs --write=off"),
     ):
         run = any_engine.alone(["flash-io", *words], tmp_path)
         assert run.code == 2, run
