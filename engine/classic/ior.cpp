@@ -36,6 +36,7 @@ Output output_to(const std::string& file) {
                 auto made = TextFile::replace("open the summaryFile", file);
                 if (!made) return std::move(made.error());
                 *summary = std::move(*made);
+                fmt::print("Writing output to {}\n", file);
                 return {};
             }};
 }
@@ -239,6 +240,10 @@ std::vector<IorSummary> summaries_of(const IorOptions& options, const ior::RunRe
 std::string ior_machine() {
     const auto uname = find_uname();
     return uname.system + " " + uname.node;
+}
+
+std::string ior_kernel() {
+    return find_uname().text();
 }
 
 }  // namespace effio

@@ -77,10 +77,13 @@ std::vector<IorSummary> summaries_of(const IorOptions& options, const ior::RunRe
 
 /// Nodes of the run, and tasks on the fullest of them, as IOR_FAKE_NODES and
 /// IOR_FAKE_TASK_PER_NODES pretend if they are set.
+inline constexpr const char* ior_fake_nodes = "IOR_FAKE_NODES";
+inline constexpr const char* ior_fake_tasks = "IOR_FAKE_TASK_PER_NODES";
 int ior_nodes(const ior::Setup& setup);
 int ior_tasks_on_node(const ior::Setup& setup);
 
 std::string ior_machine();  ///< "Linux host"
+std::string ior_kernel();   ///< "Linux host release version machine", as with -vv
 
 /// "1 MiB", "262144 bytes": as the original shows sizes.
 std::string ior_size(std::int64_t bytes);

@@ -215,8 +215,7 @@ class CsvReport : public IorReport {
     CsvReport(IorReportRequest request, IorSink out)
         : request_(std::move(request)), out_(std::move(out)) {}
 
-    void begin_test(int, const ior::Setup& setup) override {
-        ranks_ = setup.ranks;
+    void begin_test(int, const ior::Setup&) override {
         out_(
             "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
             "numTasks,iter\n");
@@ -236,10 +235,7 @@ class CsvReport : public IorReport {
         out_(fmt::format("{},{:.4f},{},{}\n", name(r.access), fmt::join(numbers, ","), r.ranks,
                          r.repetition));
     }
-    void removed(int test, std::int64_t repetition, double seconds) override {
-        if (options(test).verbose < 1) return;
-        out_(fmt::format("remove,-,-,-,-,-,-,-,-,{:.4f},{},{}\n", seconds, ranks_, repetition));
-    }
+    void removed(int, std::int64_t, double) override {}
     void end_test(int, const ior::RunResult&) override {}
     void finish() override {}
 
@@ -250,7 +246,6 @@ class CsvReport : public IorReport {
 
     IorReportRequest request_;
     IorSink out_;
-    int ranks_ = 1;  ///< of the test at hand
 };
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "classic/ior.hpp"
 #include "core/units.hpp"
+#include "parallel/system.hpp"
 
 namespace effio {
 namespace {
@@ -14,6 +16,12 @@ std::string ordering(const IorOptions& o) {
     if (o.reorder_random == 1) return "random task offset";
     if (o.reorder_random > 1) return "shuffled tasks";
     return o.reorder != 0 ? "constant task offset" : "no tasks offsets";
+}
+
+/// MPI-IO is named by its standard, as in the original; libraries of arrays by name and version.
+std::string api_version(const IorOptions& o, const ior::Setup& s) {
+    if (!s.backend_version.empty()) return s.backend_version;
+    return lower_case(o.api) == "mpiio" ? fmt::format("({})", mpi_standard()) : "";
 }
 
 }  // namespace
@@ -26,6 +34,10 @@ int ior_tasks_on_node(const ior::Setup& s) {
 
 int ior_nodes(const ior::Setup& s) {
     if (!s.parameters.ranks_per_node) return s.nodes;
+    // Both variables may be set; the translation has checked them.
+    if (const char* given = std::getenv(ior_fake_nodes); given != nullptr) {
+        if (const auto number = parse_integer(given); number) return static_cast<int>(*number);
+    }
     const int each = ior_tasks_on_node(s);
     return (s.ranks + each - 1) / each;
 }
@@ -59,7 +71,7 @@ std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& o,
                                                             const ior::Setup& s) {
     std::vector<std::pair<std::string, Json>> all{
         {"api", o.api},
-        {"apiVersion", s.backend_version},
+        {"apiVersion", api_version(o, s)},
         {"test filename", o.test_file},
         {"access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file"},
         {"type", o.collective != 0 ? "collective" : "independent"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "classic/ior.hpp"
 #include "core/units.hpp"
@@ -53,10 +54,12 @@ class TextReport : public IorReport {
         signed_ = -1;
         std::string text;
         if (test == 0) {
+            text += pretended();
             text += fmt::format(
                 "IOR-4.1.0+effio-{}: MPI Coordinated Test of Parallel I/O\n"
                 "Began               : {}\nCommand line        : {}\nMachine             : {}\n",
-                engine_version(), now_as_ctime(), request_.command_line, ior_machine());
+                engine_version(), now_as_ctime(), request_.command_line,
+                o.verbose > 1 ? ior_kernel() : ior_machine());
         }
         text += option("TestID", std::to_string(test)) + option("StartTime", now_as_ctime()) +
                 option("Path", ior_path(o, setup));
@@ -67,8 +70,10 @@ class TextReport : public IorReport {
                                 setup.existing,
                                 setup.parameters.use_existing ? "overwritten" : "deleted");
         }
-        text += fmt::format("\n{}", result_head);
         out_(text);
+        // The signature of the first repetition comes before it.
+        headed_ = false;
+        if (o.verbose <= 1) out_(head());
     }
 
     void row(const IorRow& row) override {
@@ -79,6 +84,7 @@ class TextReport : public IorReport {
             signed_ = r.repetition;
             text += fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", r.data_seed);
         }
+        text += head();
         if (r.stonewall && o.wear_out != 0) text += stonewall(*r.stonewall);
         if (!r.valid) {
             text += fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
@@ -97,6 +103,7 @@ class TextReport : public IorReport {
             out_(text);
             return;
         }
+        if (o.show_hints != 0) text += hints(r);
         text += sizes(o, r);
         const auto& g = r.geometry;
         const auto kib = [](std::int64_t bytes) {
@@ -108,7 +115,10 @@ class TextReport : public IorReport {
              kib(g.block), kib(g.transfer), number(r.span("open").seconds()), number(row.wr_rd()),
              number(r.span("close").seconds()), number(r.total())},
             r.repetition);
-        if (o.show_hints != 0) text += hints(r);
+        if (o.verbose > 0 && o.check_write != 0 && r.access == ior::Access::write) {
+            text += fmt::format("Verifying contents of the file(s) just written.\n{}\n\n",
+                                now_as_ctime());
+        }
         out_(text);
     }
 
@@ -119,7 +129,7 @@ class TextReport : public IorReport {
     }
 
     void end_test(int test, const ior::RunResult& run) override {
-        std::string text = "\n";
+        std::string text = head();
         std::string rows;
         for (const auto& s : summaries_of(options(test), run)) {
             const double most = s.mib_per_second.count() > 0 ? s.mib_per_second.max() : 0;
@@ -147,6 +157,24 @@ class TextReport : public IorReport {
   private:
     const IorOptions& options(int test) const {
         return request_.tests[static_cast<std::size_t>(test)];
+    }
+
+    /// The head of the results, the first time it is asked for in a test.
+    std::string head() {
+        if (headed_) return {};
+        headed_ = true;
+        return fmt::format("\n{}", result_head);
+    }
+
+    static std::string pretended() {
+        std::string text;
+        if (const char* nodes = std::getenv(ior_fake_nodes); nodes != nullptr) {
+            text += fmt::format("Fake number of node: using {}\n", nodes);
+        }
+        if (const char* tasks = std::getenv(ior_fake_tasks); tasks != nullptr) {
+            text += fmt::format("Fake tasks per node: using {}\n", tasks);
+        }
+        return text;
     }
 
     static std::string file_system(const FileSystem& fs) {
@@ -180,7 +208,7 @@ class TextReport : public IorReport {
 
     static std::string stonewall(const ior::StonewallResult& s) {
         const auto gib = [](double bytes) {
-            return fmt::format("{:.2f} GiB", bytes / static_cast<double>(GiB));
+            return fmt::format("{:.1f} GiB", bytes / static_cast<double>(GiB));
         };
         return fmt::format(
             "stonewalling pairs accessed min: {} max: {} -- min data: {} mean data: {} time: "
@@ -192,9 +220,9 @@ class TextReport : public IorReport {
     static std::string hints(const ior::PhaseResult& r) {
         std::string text;
         for (const auto& [what, all] :
-             {std::pair<const char*, const Hints*>("passed to", &r.asked),
-              std::pair<const char*, const Hints*>("returned from", &r.granted)}) {
-            text += fmt::format("hints {} MPI_File_open() {{\n", what);
+             {std::pair<const char*, const Hints*>("passed to MPI_File_open()", &r.asked),
+              std::pair<const char*, const Hints*>("returned from opened file", &r.granted)}) {
+            text += fmt::format("\nhints {} {{\n", what);
             for (const auto& [key, value] : *all) text += fmt::format("\t{} = {}\n", key, value);
             text += "}\n";
         }
@@ -219,7 +247,7 @@ class TextReport : public IorReport {
                            four(s.operations_per_second);
         line += s.seconds.count() > 0 ? fmt::format(" {:>10.5f}", s.seconds.mean())
                                       : fmt::format(" {:>10}", "NA");
-        line += wall(s.stonewall_seconds, 12) + wall(s.stonewall_mib, 14);
+        line += wall(s.stonewall_seconds, 10) + wall(s.stonewall_mib, 13);
         line += fmt::format(
             " {:>5} {:>6} {:>3} {:>4} {:>3} {:>5} {:>8} {:>9} {:>4} {:>6} {:>8} {:>8} {:>9.1f} "
             "{:>5} {:>6}\n",
@@ -234,6 +262,7 @@ class TextReport : public IorReport {
     std::string summary_;
     bool summarizes_ = false;   ///< a test has left its part of the summary for the end
     std::int64_t signed_ = -1;  ///< repetition whose signature was shown
+    bool headed_ = false;       ///< the head of this test's results was shown
 };
 
 }  // namespace

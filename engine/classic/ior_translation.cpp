@@ -205,18 +205,24 @@ class Translator {
 
     /// The original's variables for tests on one node: as if the tasks were on several.
     void pretended_nodes() {
-        const char* const nodes = std::getenv("IOR_FAKE_NODES");
-        const char* const each = std::getenv("IOR_FAKE_TASK_PER_NODES");
-        const char* const given = each != nullptr ? each : nodes;
-        if (given == nullptr) return;
-        const auto number = parse_integer(given);
-        if (!number || *number < 1 || *number > std::numeric_limits<std::int32_t>::max()) {
-            fault(fmt::format("{}: '{}' is not a number of {}",
-                              each != nullptr ? "IOR_FAKE_TASK_PER_NODES" : "IOR_FAKE_NODES", given,
-                              each != nullptr ? "tasks" : "nodes"));
-            return;
+        const auto number_in = [this](const char* variable,
+                                      const char* what) -> std::optional<std::int64_t> {
+            const char* const given = std::getenv(variable);
+            if (given == nullptr) return std::nullopt;
+            const auto number = parse_integer(given);
+            if (number && *number >= 1 && *number <= std::numeric_limits<std::int32_t>::max()) {
+                return *number;
+            }
+            fault(fmt::format("{}: '{}' is not a number of {}", variable, given, what));
+            return std::nullopt;
+        };
+        const auto nodes = number_in(ior_fake_nodes, "nodes");
+        const auto each = number_in(ior_fake_tasks, "tasks");
+        if (each) {
+            add("ranks-per-node", *each);
+        } else if (nodes) {
+            add("ranks-per-node", (tasks_ + *nodes - 1) / *nodes);
         }
-        add("ranks-per-node", each != nullptr ? *number : (tasks_ + *number - 1) / *number);
     }
 
     void hold_memory() {

@@ -24,7 +24,7 @@ struct ClassicMdtest {
     bool times = false;
     bool each_phase = false;       ///< -v: a line after each phase
     bool rank_statistics = false;  ///< tables have the ranks' own rates, too
-    bool all_ranks = false;        ///< a line for each rank after each phase
+    bool all_ranks = false;        ///< each rank's figures before each table
 };
 
 /// Of the ranks of a phase, over all iterations.
@@ -35,10 +35,29 @@ struct MdtestRankSamples {
     Samples milliseconds;  ///< of an operation
 };
 
-/// The tables of one number of tasks; phases that were not run are 0.000, as in the original.
-/// With settings.rank_statistics the first columns are those of the ranks.
+struct MdtestRankFigures {
+    double rate = 0;     ///< op/s, to the end of the rank's own last call
+    double seconds = 0;  ///< until then
+};
+
+/// One phase of one iteration: the figures of each of its ranks.
+struct MdtestRankPhase {
+    const mdtest::Phase* phase = nullptr;
+    int ranks = 1;
+    std::int64_t iteration = 0;
+    std::vector<MdtestRankFigures> figures;
+};
+
+struct MdtestRanks {
+    std::span<const MdtestRankSamples> samples;
+    std::span<const MdtestRankPhase> phases;
+};
+
+/// The tables of one number of tasks, each after an empty line; phases that were not run are 0.000,
+/// as in the original. With settings.rank_statistics the first columns are those of the ranks; with
+/// settings.all_ranks the figures of each rank come before each table.
 std::string classic_mdtest_summary(const ClassicMdtest& settings, const mdtest::RunResult& run,
-                                   int ranks, std::span<const MdtestRankSamples> of_ranks = {});
+                                   int ranks, const MdtestRanks& of_ranks = {});
 
 /// Prints on stdout.
 std::unique_ptr<mdtest::Observer> make_classic_mdtest_view(ClassicMdtest settings);

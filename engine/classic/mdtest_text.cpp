@@ -55,22 +55,27 @@ bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
 /// Which columns a table has.
 struct Column {
     const char* heading;
+    const char* quantity;
     Samples PhaseSummary::* iterations;
     Samples MdtestRankSamples::* ranks;
+    double MdtestRankFigures::* figure;  ///< of one rank in one phase
 };
-constexpr Column rate_columns{"SUMMARY rate (in ops/sec):", &PhaseSummary::rates,
-                              &MdtestRankSamples::rates};
-constexpr Column time_columns{"SUMMARY time (in ms/op):", &PhaseSummary::milliseconds,
-                              &MdtestRankSamples::milliseconds};
+constexpr Column rate_columns{"SUMMARY rate (in ops/sec):", "rate", &PhaseSummary::rates,
+                              &MdtestRankSamples::rates, &MdtestRankFigures::rate};
+constexpr Column time_columns{"SUMMARY time (in ms/op):", "time", &PhaseSummary::milliseconds,
+                              &MdtestRankSamples::milliseconds, &MdtestRankFigures::seconds};
 
 constexpr const char* plain_head =
     "   Operation                     Max            Min           Mean        Std Dev\n"
     "   ---------                     ---            ---           ----        -------\n";
 constexpr const char* rank_head =
-    "   Operation         per Rank: Max            Min           Mean       per Iteration: Max   "
-    "         Min           Mean         Std Dev\n"
-    "   ---------                   ---            ---           ----                      ---   "
-    "         ---           ----         -------\n";
+    "   Operation     per Rank: Max            Min           Mean      per Iteration: Max"
+    "            Min           Mean        Std Dev\n"
+    "   ---------               ---            ---           ----                      ---"
+    "            ---           ----        -------\n";
+constexpr const char* phase_head =
+    "\n   Operation               Duration              Rate\n"
+    "   ---------               --------              ----\n";
 
 /// 0 where nothing was measured, as in the original.
 Samples or_zero(const Samples* found) {
@@ -91,16 +96,47 @@ std::string table(const RunResult& run, int ranks, const Column& column, bool wi
         const auto it = std::find_if(run.phases.begin(), run.phases.end(), is_row);
         const bool known = it != run.phases.end();
         const Samples found = or_zero(known ? &((*it).*column.iterations) : nullptr);
-        text += fmt::format("   {:<22}", row.title);
+        // Next to the ranks' columns, the rows of files and directories are set narrower.
+        const bool narrow = with_ranks && row.thing != Thing::tree;
+        text += fmt::format("   {:<{}}", row.title, narrow ? 18 : 22);
         if (with_ranks) {
             const auto own = std::find_if(of_ranks.begin(), of_ranks.end(), is_row);
             const Samples each = or_zero(own != of_ranks.end() ? &((*own).*column.ranks) : nullptr);
-            text +=
-                fmt::format(" {:14.3f} {:14.3f} {:14.3f}    ", each.max(), each.min(), each.mean());
+            text += fmt::format(" {:14.3f} {:14.3f} {:14.3f}{:{}}", each.max(), each.min(),
+                                each.mean(), "", narrow ? 8 : 4);
         }
         text += fmt::format(" {:14.3f} {:14.3f} {:14.3f} {:14.3f}{}\n", found.max(), found.min(),
                             found.mean(), found.deviation(),
                             known && it->invalid > 0 ? "   INVALID" : "");
+    }
+    return text;
+}
+
+/// What each rank did in each iteration; 0 in phases that were not run.
+std::string of_each_rank(const RunResult& run, int ranks, const Column& column,
+                         std::span<const MdtestRankPhase> phases) {
+    std::string text = fmt::format("\nPer process result ({}):\n", column.quantity);
+    const auto line = [&](const SummaryRow& row, std::int64_t iteration) {
+        const auto it = std::find_if(phases.begin(), phases.end(), [&](const auto& one) {
+            return one.iteration == iteration && one.ranks == ranks &&
+                   one.phase->thing == row.thing && one.phase->action == row.action;
+        });
+        std::vector<double> figures(static_cast<std::size_t>(ranks));
+        for (std::size_t rank = 0; it != phases.end() && rank < it->figures.size(); ++rank) {
+            figures.at(rank) = it->figures.at(rank).*column.figure;
+        }
+        text += fmt::format("Test {} {:e}\n", row.title, fmt::join(figures, ","));
+    };
+    for (std::int64_t i = 0; i < run.setup.parameters.iterations; ++i) {
+        text += fmt::format("iteration: {}\n", i);
+        for (const SummaryRow& row : summary_rows) {
+            if (!has_row(run.setup.parameters, row)) continue;
+            // The original has a line for what it does not do to directories.
+            if (row.thing == Thing::directory && row.action == Action::rename) {
+                line({Thing::directory, Action::read, "Directory read"}, i);
+            }
+            line(row, i);
+        }
     }
     return text;
 }
@@ -124,12 +160,16 @@ class TextView : public Observer {
                         "mdtest-4.1.0+effio-{} was launched with {} total task(s) on {} node(s)\n"
                         "Command line used: {}\n",
                         now_text(), engine_version(), s.ranks, s.nodes, command));
-        print(fmt::format("Path                : {}\n", fmt::join(s.parameters.bases(), "@")));
-        if (s.file_system) print(space(*s.file_system));
+        const auto& p = s.parameters;
+        if (std::ranges::count(p.phases, "read") > 0 && p.bytes_to_read() == 0) {
+            print("WARNING: Read bytes is 0, thus, a read test will actually just open/close\n");
+        }
         print(node_map(s));
+        print(fmt::format("Path                : {}\n", fmt::join(p.bases(), "@")));
+        if (s.file_system) print(space(*s.file_system));
         if (const auto all = sizes(s); all.size() == 1) print(work_of(s, all.front()));
         for (const auto& note : s.notes) print("note: " + note + "\n");
-        print("\n");
+        if (settings_.each_phase) print(phase_head);
     }
 
     void phase(const PhaseResult& r) override {
@@ -150,10 +190,11 @@ class TextView : public Observer {
     void end(const RunResult& run) override {
         const auto all = sizes(run.setup);
         for (const std::int64_t n : all) {
-            if (all.size() > 1) print(work_of(run.setup, n) + "\n");
-            print(classic_mdtest_summary(settings_, run, static_cast<int>(n), of_ranks_));
+            if (all.size() > 1) print(work_of(run.setup, n));
+            print(classic_mdtest_summary(settings_, run, static_cast<int>(n),
+                                         {of_ranks_, rank_phases_}));
         }
-        print(fmt::format("-- finished at {} --\n", now_text()));
+        print(fmt::format("-- finished at {} --\n\n", now_text()));
     }
 
   private:
@@ -169,19 +210,16 @@ class TextView : public Observer {
             return one.phase == r.phase && one.ranks == r.ranks;
         });
         if (it == of_ranks_.end()) it = of_ranks_.insert(it, {r.phase, r.ranks, {}, {}});
-        std::string lines;
-        int rank = 0;
+        MdtestRankPhase phase{r.phase, r.ranks, r.iteration, {}};
         for (const auto& one : r.rank_details) {
-            const int number = rank++;
+            auto& figures = phase.figures.emplace_back();
             if (one.operations <= 0 || one.work <= 0) continue;
             const auto operations = static_cast<double>(one.operations);
-            it->rates.add(operations / one.work);
+            figures = {operations / one.work, one.work};
+            it->rates.add(figures.rate);
             it->milliseconds.add(1000 * one.work / operations);
-            if (!settings_.all_ranks) continue;
-            lines += fmt::format("   {:<22}: rank {:<6} {:14.3f} sec, {:14.3f} ops/sec\n",
-                                 r.phase->title, number, one.work, operations / one.work);
         }
-        print(lines);
+        rank_phases_.push_back(std::move(phase));
     }
 
     static void print(const std::string& text) {
@@ -207,7 +245,7 @@ class TextView : public Observer {
     static std::string node_map(const Setup& s) {
         std::string digits;
         for (const int node : s.node_of_rank) digits += node == 0 ? '1' : '0';
-        return fmt::format("\nNodemap: {}\n", digits);
+        return fmt::format("Nodemap: {}\n", digits);
     }
     static std::string space(const FileSystem& fs) {
         constexpr double mebi = 1024.0 * 1024.0;
@@ -219,15 +257,17 @@ class TextView : public Observer {
 
     ClassicMdtest settings_;
     std::vector<MdtestRankSamples> of_ranks_;
+    std::vector<MdtestRankPhase> rank_phases_;
 };
 
 }  // namespace
 
 std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResult& run, int ranks,
-                                   std::span<const MdtestRankSamples> of_ranks) {
+                                   const MdtestRanks& of_ranks) {
     std::string text;
     const auto add = [&](const Column& column) {
-        text += table(run, ranks, column, settings.rank_statistics, of_ranks) + "\n";
+        if (settings.all_ranks) text += of_each_rank(run, ranks, column, of_ranks.phases);
+        text += "\n" + table(run, ranks, column, settings.rank_statistics, of_ranks.samples);
     };
     if (settings.rates) add(rate_columns);
     if (settings.times) add(time_columns);

@@ -112,9 +112,6 @@ Json describe_batch() {
 }
 
 Json describe_mpi() {
-    int major = 0;
-    int minor = 0;
-    MPI_Get_version(&major, &minor);
     // What steers the I/O layer from outside belongs to the result.
     const char* const more = std::getenv(site_names_variable);
     const std::string_view site_names = more == nullptr ? "" : more;
@@ -133,7 +130,7 @@ Json describe_mpi() {
     return Json{{"library", library},
                 {"name", found.name},
                 {"version", found.version},
-                {"standard", fmt::format("{}.{}", major, minor)},
+                {"standard", mpi_standard()},
                 {"environment", std::move(tuning)}};
 }
 
@@ -215,6 +212,13 @@ MpiName mpi_name_of(std::string_view library) {
         found.name += (found.name.empty() ? "" : " ") + word;
     }
     return found;
+}
+
+std::string mpi_standard() {
+    int major = 0;
+    int minor = 0;
+    MPI_Get_version(&major, &minor);
+    return fmt::format("{}.{}", major, minor);
 }
 
 std::string mpi_library() {

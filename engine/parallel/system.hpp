@@ -54,6 +54,9 @@ std::string engine_version();
 /// The first line of MPI_Get_library_version.
 std::string mpi_library();
 
+/// "3.1": of the MPI standard, as the library claims.
+std::string mpi_standard();
+
 struct MpiName {
     std::string name;     ///< "Open MPI", "MPICH"
     std::string version;  ///< "4.1.4"; empty where the library's text holds none

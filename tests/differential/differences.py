@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Difference:
 @dataclass(frozen=True)
 class Expected:
     """An entry of the table. The patterns are searched in a difference; an empty one fits all,
-    but an entry without `aspect` is for readers only: the runner cannot see it."""
+    but an entry without `aspect` or `apart` is for readers only: the runner cannot see it."""
 
     program: str
     original: str
@@ -46,6 +46,13 @@ class Expected:
     line: str = ""
     theirs: str = ""
     ours: str = ""
+    apart: str = ""
+
+    def leaves_out(self, program: str, line: str) -> str:
+        """Of the text of this command line: the kinds of lines that are not compared; nothing
+        if the entry is about other lines."""
+        fits = self.program == program and re.search(self.line, line) is not None
+        return self.apart if fits else ""
 
     def explains(self, found: Difference) -> bool:
         return (
@@ -63,8 +70,28 @@ def load() -> list[Expected]:
     return [Expected(**entry) for entry in entries]
 
 
+def without_apart(found: Difference, table: list[Expected]) -> Difference:
+    """A difference of lines without those that the table names."""
+    if not found.aspect.endswith("lines"):
+        return found
+    patterns = [entry.leaves_out(found.program, found.line) for entry in table]
+    apart = re.compile("|".join(f"(?:{pattern})" for pattern in patterns if pattern) or "(?!)")
+
+    def reduced(text: str | None) -> str | None:
+        if text is None:
+            return None
+        return "\n".join(line for line in text.splitlines() if not apart.fullmatch(line))
+
+    return replace(found, original=reduced(found.original), here=reduced(found.here))
+
+
 def unexplained(found: list[Difference], table: list[Expected]) -> list[Difference]:
-    return [one for one in found if not any(entry.explains(one) for entry in table)]
+    left = [without_apart(one, table) for one in found]
+    return [
+        one
+        for one in left
+        if one.original != one.here and not any(entry.explains(one) for entry in table)
+    ]
 
 
 def as_markdown(program: str) -> str:

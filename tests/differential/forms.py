@@ -13,8 +13,8 @@ SPACE = (
     r"FS                  : \d+\.\d [KMGTP]iB   Used FS: \d+\.\d%   "
     r"Inodes: \d+\.\d Mi   Used Inodes: \d+\.\d%"
 )
-# Of a row of results: six decimals below 1, two below 3600, else none.
-NUMBER = r"(?:0\.\d{6}|[1-9]\d{0,3}\.\d\d|\d{4,}|-|NA)"
+# Of a row of results: six decimals below 1, two below 3600, else none; inf of a time of 0.
+NUMBER = r"(?:0\.\d{6}|[1-9]\d{0,3}\.\d\d|\d{4,}|-|NA|inf)"
 OPTION_KEYS = (
     "api|apiVersion|test filename|access|type|segments|ordering in a file|ordering inter file"
     "|task offset|reorder random seed|nodes|tasks|clients per node|memoryBuffer|dataAccess"
@@ -35,6 +35,17 @@ SUMMARY_HEAD = (
 MDTEST_HEAD = [
     "   Operation                     Max            Min           Mean        Std Dev",
     "   ---------                     ---            ---           ----        -------",
+]
+WARNING = r"(?:ior: )?WARNING: +(\S+ \S+ \S+).*"
+RANKS_HEAD = [
+    "   Operation     per Rank: Max            Min           Mean      per Iteration: Max"
+    "            Min           Mean        Std Dev",
+    "   ---------               ---            ---           ----                      ---"
+    "            ---           ----        -------",
+]
+PHASE_HEAD = [
+    "   Operation               Duration              Rate",
+    "   ---------               --------              ----",
 ]
 OPERATION = (
     "(Directory creation|Directory stat|Directory rename|Directory removal|File creation"
@@ -66,7 +77,8 @@ IOR = [
     Form("banner", r"IOR-\S+: MPI Coordinated Test of Parallel I/O"),
     Form("began", rf"Began               : {CTIME}"),
     Form("command line", r"Command line        : .+"),
-    Form("machine", r"Machine             : Linux \S+"),
+    Form("machine", r"Machine             : Linux \S+(?: (.+))?"),
+    Form("pretended", r"Fake (number of node|tasks per node): using (\d+)"),
     Form("test", r"TestID              : (\d+)"),
     Form("start", rf"StartTime           : {CTIME}"),
     Form("path", r"Path                : \S+"),
@@ -87,21 +99,28 @@ IOR = [
     literal("head of the summary", SUMMARY_HEAD),
     Form(
         "sums",
-        r"(write|read) {4,5}(?: +(?:\d+\.\d\d|NA)){8} +(?:\d+\.\d{5}|NA) +(?:\d+\.\d\d|NA) +"
+        r"(?=.{108} .{9}\S .{12}\S )(write|read) {4,5}(?: +(?:\d+\.\d\d|NA)){8} +"
+        r"(?:\d+\.\d{5}|NA) +(?:\d+\.\d\d|NA) +"
         r"(?:\d+\.\d\d|NA)((?: +-?\d+){12} +\d+\.\d +[\w-]+ +\d+)",
     ),
     Form("finished", rf"Finished            : {CTIME}"),
+    literal("checks", "Verifying contents of the file(s) just written."),
+    Form("time", CTIME),
+    Form("written to", r"Writing output to (\S+)"),
     Form(
         "stonewall",
-        r"stonewalling pairs accessed min: \d+ max: \d+ -- min data: \d+\.\d+ GiB "
-        r"mean data: \d+\.\d+ GiB time: \d+\.\ds",
+        r"stonewalling pairs accessed min: \d+ max: \d+ -- min data: \d+\.\d GiB "
+        r"mean data: \d+\.\d GiB time: \d+\.\ds",
     ),
-    Form("warning", r"WARNING: (\S+ \S+ \S+).*"),
+    Form("warning", WARNING),
     Form("signature", r"Using Time Stamp \d+ \(0x[0-9a-f]+\) for Data Signature"),
-    Form("hints", r"hints (passed to|returned from) MPI_File_open\(\) \{"),
+    Form("hints", r"hints (passed to) MPI_File_open\(\) \{"),
+    Form("hints", r"hints (returned from) opened file \{"),
     Form("hint", r"\t\S+ = .*"),
     Form("end of the hints", r"\}"),
 ]
+
+EACH = r"(?:\d\.\d{6}e[+-]\d\d|inf)"
 
 MDTEST = [
     Form("", " *"),
@@ -114,9 +133,24 @@ MDTEST = [
     Form("items", r"(\d+) tasks, (\d+) (files|directories|files/directories)"),
     Form("heading", r"SUMMARY (rate \(in ops/sec\)|time \(in ms/op\)): \(of (\d+) iterations\)"),
     *(literal("head of the table", line) for line in MDTEST_HEAD),
-    Form("row", rf"   {OPERATION} +\d+\.\d{{3}}(?: +\d+\.\d{{3}}){{3}}"),
+    *(literal("head of the table with ranks", line) for line in RANKS_HEAD),
+    *(literal("head of the phases", line) for line in PHASE_HEAD),
+    literal(
+        "reads of nothing",
+        "WARNING: Read bytes is 0, thus, a read test will actually just open/close",
+    ),
+    # A name of 22 characters and numbers of 14; with the ranks' own numbers, names of 18.
+    Form("row", rf"   (?=.{{22}} ){OPERATION} +\d+\.\d{{3}}(?: {{1,13}}\d+\.\d{{3}}){{3}}"),
+    Form(
+        "row with ranks",
+        r"   (?=[FD].{58}\.\d{3} {9,}\d|T.{62}\.\d{3} {5,}\d)"
+        rf"{OPERATION} +\d+\.\d{{3}}(?: +\d+\.\d{{3}}){{6}}",
+    ),
+    Form("ranks", r"Per process result \((rate|time)\):"),
+    Form("iteration", r"iteration: (\d+)"),
+    Form("of each rank", rf"Test (?:{OPERATION}|Directory read) {EACH}(?:,{EACH})*"),
     Form("phase", rf"   {OPERATION} *: +\d+\.\d{{3}} sec, +\d+\.\d{{3}} ops/sec"),
-    Form("stonewall", r"Continue stonewall hit min: \d+ max: \d+ avg: \d+\.\d"),
+    Form("stonewall", r"Continue stonewall hit min: \d+ max: \d+ avg: \d+\.\d "),
     Form("finished", r"-- finished at \d\d/\d\d/\d{4} \d\d:\d\d:\d\d --"),
 ]
 
@@ -127,7 +161,7 @@ CSV = [
         "numTasks,iter",
     ),
     Form("row", r"(write|read|remove),(?:(?:-|NA|\d+(?:\.\d+)?(?:e-\d+)?),){9}(\d+),(\d+)"),
-    Form("warning", r"WARNING: (\S+ \S+ \S+).*"),
+    Form("warning", WARNING),
 ]
 
 # Members of the JSON, in their order.

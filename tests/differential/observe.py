@@ -28,7 +28,7 @@ def ending(code: int) -> str:
 
 
 def left(directory: Path) -> dict[str, str]:
-    """Of all that lies there, result files apart: kind and size by name."""
+    """Kind and size by name of everything there but result files."""
     found = {}
     for path in sorted(directory.rglob("*")):
         name = str(path.relative_to(directory))
@@ -37,10 +37,19 @@ def left(directory: Path) -> dict[str, str]:
         if name == SUMMARY_FILE:
             found[name] = "text"
         elif path.is_dir():
-            found[name] = f"directory {path.stat().st_mode & 0o777:o}"
+            found[name] = "directory"
         else:
-            found[name] = f"file {path.stat().st_size} {path.stat().st_mode & 0o777:o}"
+            found[name] = f"file {path.stat().st_size}"
     return found
+
+
+def rights(directory: Path) -> dict[str, str]:
+    """Of the same names."""
+    return {
+        name: f"{(directory / name).stat().st_mode & 0o777:o}"
+        for name, kind in left(directory).items()
+        if kind != "text"
+    }
 
 
 def digests(directory: Path) -> dict[str, str]:
@@ -93,7 +102,7 @@ def options(text: str) -> dict[str, str]:
             inside = True
         elif line.startswith("Results:"):
             inside = False
-        elif inside and ":" in line:
+        elif inside and ":" in line and not line.startswith("WARNING"):
             key, _, value = line.partition(":")
             found[key.strip()] = value.strip()
     return found

@@ -13,7 +13,7 @@ import pytest
 
 from differential.differences import Difference
 from differential.lines import Line
-from differential.observe import digests, ending, left, printed
+from differential.observe import digests, ending, left, printed, rights
 from engines import Engine
 
 LIMIT = 100  # seconds of a run
@@ -81,6 +81,7 @@ class Peers:
             seen = self.run(line.words, line.program, where, where == theirs, line.ranks)
             aspects.append(printed(line.program, seen.stdout, seen.stderr))
             aspects[-1].update({f"file.{k}": v for k, v in left(where).items()})
+            aspects[-1].update({f"rights.{k}": v for k, v in rights(where).items()})
             if {"-G", "-k"} <= set(line.words):
                 aspects[-1].update({f"data.{k}": v for k, v in digests(where).items()})
             codes.append(seen.code)

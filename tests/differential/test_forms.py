@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -34,13 +36,20 @@ def test_lines_are_known_by_their_columns_and_digits() -> None:
     assert outline("ior", "Max Write: 2711.91 MiB/sec (2843.64 MB/sec)") == ["most Write:"]
     wall = "stonewalling pairs accessed min: 4 max: 9 -- min data: 0.0 GiB "
     wall += "mean data: 0.0 GiB time: 0.1s"
-    assert outline("ior", wall) == ["stonewall"]
     assert outline("ior", "something new 17") == ["? something new #"]
+    assert outline("ior", wall) == ["stonewall"]
+    assert outline("ior", wall.replace("0.0 GiB", "0.00 GiB"))[0].startswith("? stonewalling")
     space = "FS                  : 252.0 GiB   Used FS: 4.7%   Inodes: 16.0 Mi   Used Inodes: 2.5%"
     assert outline("mdtest", f"{space}\nNodemap: 11\n2 tasks, 8 files/directories") == [
         "space", "nodes 11", "items 2 8 files/directories",
     ]  # fmt: skip
     assert outline("mdtest", space.replace("252.0", "252"))[0].startswith("? FS")
+    ranks = "   File stat              838860.800     493447.529     601070.137            "
+    ranks += "1157049.379     986895.059    1071972.219     120317.274"
+    assert outline("mdtest", ranks) == ["row with ranks File stat"]
+    assert outline("mdtest", ranks.replace("stat ", "stat  "))[0].startswith("? ")
+    each = "Per process result (time):\niteration: 1\nTest File stat 2.500000e-01,1.500000e+00"
+    assert outline("mdtest", each) == ["ranks time", "iteration 1", "of each rank File stat"]
     csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
     csv += "numTasks,iter\nwrite,524.8,61119.1,0.0,64.0000,16.0000,0.0002,0.0001,0.0001,0.0002,2,0"
     assert outline("ior", csv) == ["header", "row write 2 0"]
@@ -84,6 +93,41 @@ def test_ior_prints_the_originals_text(any_engine: Engine, data: Path) -> None:
     assert kinds[-1] == "finished"
 
 
+def test_ior_prints_what_more_letters_ask_for(engine: Engine, data: Path) -> None:
+    words = ("-t", "4k", "-b", "8k", "-vv", "-i", "2", "-w", "-W", "-a", "MPIIO", "-H")
+    lines = lines_of(engine, data, "ior", *words)
+    results = lines[lines.index("results") : lines.index("summary")]
+    hints = [
+        "",
+        "hints passed to",
+        "end of the hints",
+        "",
+        "hints returned from",
+        "end of the hints",
+    ]
+    row = "row write 8.00 4.00"
+    checks = ["checks", "time", ""]
+    assert [line for line in results if not line.startswith("hint ")] == [
+        *("results", "signature", "", "head of the results", "head of the results"),
+        *(*hints, f"{row} 0", *checks, "row remove - - 0"),
+        *("signature", *hints, f"{row} 1", *checks, "row remove - - 1"),
+        *("most Write:", ""),
+    ]
+    kernel = os.uname()
+    words_of_machine = f"{kernel.release} {kernel.version} {kernel.machine}"
+    assert f"machine {words_of_machine}" in lines
+    version = [line for line in lines if line.startswith("option apiVersion")]
+    assert re.fullmatch(r"option apiVersion \(\d\.\d\)", version[0])
+
+
+def test_ior_says_where_its_summary_goes(any_engine: Engine, data: Path) -> None:
+    words = ("-t", "4k", "-b", "8k", "-v", "-O", "summaryFile=s.csv,summaryFormat=CSV")
+    assert lines_of(any_engine, data, "ior", *words) == ["written to s.csv"]
+    # Removing the file has no row there.
+    kinds = outline("ior", (data / "s.csv").read_text())
+    assert kinds == ["header", "row write 2 0", "row read 2 0"]
+
+
 def test_ior_prints_the_originals_csv_and_json(any_engine: Engine, data: Path) -> None:
     sizes = ("-t", "4k", "-b", "8k", "-O")
     lines = lines_of(any_engine, data, "ior", *sizes, "summaryFormat=CSV")
@@ -101,15 +145,17 @@ def test_ior_prints_the_originals_csv_and_json(any_engine: Engine, data: Path) -
         assert [key for key in one if key in JSON_SUMMARY] == JSON_SUMMARY
 
 
-@pytest.mark.parametrize("words", [("-P", "-Z"), ("-v", "-i", "2")])
+@pytest.mark.parametrize(
+    "words", [("-P", "-Z"), ("-v", "-i", "2"), ("--showRankStatistics", "--print-all-procs")]
+)
 def test_mdtest_prints_the_originals_text(
     any_engine: Engine, data: Path, words: tuple[str, ...]
 ) -> None:
     lines = [
         line for line in lines_of(any_engine, data, "mdtest", "-n", "2", *words, "-d", "m") if line
     ]
-    assert lines[:7] == [
-        "started", "banner 2 1", "command line", "path", "space", "nodes 11",
+    assert lines[:8] == [
+        "started", "banner 2 1", "command line", "reads of nothing", "nodes 11", "path", "space",
         "items 2 4 files/directories",
     ]  # fmt: skip
     table = [
@@ -118,11 +164,20 @@ def test_mdtest_prints_the_originals_text(
         *(f"row File {what}" for what in ("creation", "stat", "read", "removal")),
         *("row Tree creation", "row Tree removal"),
     ]
-    tables = [line for line in lines[7:-1] if not line.startswith("phase ")]
+    tables = [line for line in lines[8:-1] if not line.startswith("phase ")]
     if "-P" in words:
         rate = ["heading rate (in ops/sec) 1", *table]
         assert tables == [*rate, "heading time (in ms/op) 1", *table]
+    elif "-v" not in words:
+        table = [
+            line.replace("table", "table with ranks").replace("row", "row with ranks")
+            for line in table
+        ]
+        each = [line.replace("row with ranks", "of each rank") for line in table[2:]]
+        each.insert(2, "of each rank")  # "Directory read", which nobody does
+        assert tables == ["ranks rate", "iteration 0", *each, "heading rate (in ops/sec) 1", *table]
     else:
-        assert tables == ["heading rate (in ops/sec) 2", *table]
+        heads = ["head of the phases"] * 2
+        assert tables == [*heads, "heading rate (in ops/sec) 2", *table]
         assert len([line for line in lines if line.startswith("phase ")]) == 20
     assert lines[-1] == "finished"

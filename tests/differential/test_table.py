@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from differential.differences import Difference, Expected, as_markdown, load, unexplained
 from differential.lines import lines
-from differential.observe import csv_shape, ior_rows, ior_summary, left, mdtest_rows, parsed_json
+from differential.observe import (
+    csv_shape,
+    ior_rows,
+    ior_summary,
+    left,
+    mdtest_rows,
+    parsed_json,
+    rights,
+)
 from engines import ROOT
 
 
@@ -24,7 +33,8 @@ def test_every_entry_says_why() -> None:
         assert entry.program in ("ior", "mdtest")
         assert all(len(text) > 3 for text in (entry.original, entry.here, entry.reason)), entry
         # A pattern without an aspect would never be looked at.
-        assert entry.aspect or not (entry.line or entry.theirs or entry.ours), entry
+        assert entry.aspect or not (entry.theirs or entry.ours), entry
+        assert entry.aspect or entry.apart or not entry.line, entry
 
 
 def test_an_entry_explains_its_aspect_line_and_values_alone() -> None:
@@ -42,6 +52,19 @@ def test_an_entry_explains_its_aspect_line_and_values_alone() -> None:
     ]
     assert unexplained(others, [entry]) == others
     assert unexplained([fits], [Expected("ior", "it", "us", "for readers")]) == [fits]
+
+
+def test_lines_that_only_one_prints_do_not_hide_others() -> None:
+    notes = Expected("ior", "it", "us", "why", line=" -r", apart=r"\? NOTE: .*|most .*")
+    theirs = "row read\n\nsummary"
+    line = Difference(
+        "ior", "ior -r", "lines", theirs, "? NOTE: a\nrow read\nmost Read:\n\nsummary"
+    )
+    assert unexplained([line], [notes]) == []
+    (left,) = unexplained([replace(line, here=f"{line.here}\n? new")], [notes])
+    assert (left.original, left.here) == (theirs, f"{theirs}\n? new")
+    for other in (replace(line, line="ior -w"), replace(line, aspect="rows")):
+        assert unexplained([other], [notes]) == [other]
 
 
 def test_lines_are_those_of_their_seed() -> None:
@@ -104,4 +127,5 @@ def test_what_is_left_is_kind_size_and_rights(tmp_path: Path) -> None:
     (tmp_path / "d" / "f").write_bytes(b"12")
     (tmp_path / "d" / "f").chmod(0o640)
     (tmp_path / "effio-ior-2026.jsonl").touch()
-    assert left(tmp_path) == {"d": "directory 700", "d/f": "file 2 640"}
+    assert left(tmp_path) == {"d": "directory", "d/f": "file 2"}
+    assert rights(tmp_path) == {"d": "700", "d/f": "640"}

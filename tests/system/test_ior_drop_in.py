@@ -189,15 +189,21 @@ def test_nodes_may_be_pretended(any_engine: Engine, tmp_path: Path) -> None:
     data[100] ^= 1
     damaged.write_bytes(data)
     # Two nodes of two tasks: what task 2 wrote is read by task 0, else by its neighbor.
-    for env, reader, nodes in (
-        ({"IOR_FAKE_NODES": "2"}, 0, 2),
-        ({"IOR_FAKE_TASK_PER_NODES": "1"}, 1, 4),
-        ({}, 1, 1),
+    two, alone = {"IOR_FAKE_NODES": "2"}, {"IOR_FAKE_TASK_PER_NODES": "1"}
+    for env, reader, nodes, each in (
+        (two, 0, 2, 2),
+        (alone, 1, 4, 1),
+        (two | alone, 1, 2, 1),
+        ({}, 1, 1, 4),
     ):
         read = classic(any_engine, tmp_path, f"-r -R -C {line}", ranks=4, code=1, env=env)
         assert re.search(rf"^nodes +: {nodes}$", read.stdout, re.M)
-        assert re.search(rf"^clients per node +: {4 // nodes}$", read.stdout, re.M)
+        assert re.search(rf"^clients per node +: {each}$", read.stdout, re.M)
         assert re.search(rf"WARNING: first: .*rank {reader}\b", read.stdout), read.stdout
+        said = re.findall(
+            r"^Fake (?:number of node|tasks per node): using (\d)$", read.stdout, re.M
+        )
+        assert said == list(env.values())
         # Of where the data came from the result says what is.
         (phase,) = read.result.measurements
         assert phase["detail"]["ranks_on_own_node"] == 4

@@ -20,9 +20,9 @@ class RankCsvView : public Observer {
         std::string lines;
         int rank = 0;
         for (const auto& d : r.rank_details) {
-            lines +=
-                fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f}\n", name(r.access), rank++, d.total,
-                            d.transfer, rate_of(d.bytes, d.total), rate_of(d.bytes, d.transfer));
+            lines += fmt::format("{},{},{:.10e},{:.10e},{:.10e},{:.10e}\n", name(r.access), rank++,
+                                 d.total, d.transfer, rate_of(d.bytes, d.total),
+                                 rate_of(d.bytes, d.transfer));
         }
         if (auto added = file_.add(lines); !added) outcome_.fail(std::move(added.error()));
     }

@@ -251,6 +251,10 @@ TEST(IorTranslation, nodes_that_the_environment_pretends) {
     setup.parameters.ranks_per_node = 2;
     EXPECT_EQ(ior_nodes(setup), 3);
     EXPECT_EQ(ior_tasks_on_node(setup), 2);
+    // Where both are given, each is shown as it was given.
+    setup.parameters.ranks_per_node = 1;
+    EXPECT_EQ(ior_nodes(setup), 3);
+    EXPECT_EQ(ior_tasks_on_node(setup), 1);
 }
 
 /// Whatever a message may name, it names as this command line does.

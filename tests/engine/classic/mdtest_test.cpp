@@ -165,6 +165,7 @@ TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
     settings.times = true;
     EXPECT_EQ(
         classic_mdtest_summary(settings, run, 2),
+        "\n"
         "SUMMARY rate (in ops/sec): (of 2 iterations)\n"
         "   Operation                     Max            Min           Mean        Std Dev\n"
         "   ---------                     ---            ---           ----        -------\n"
@@ -185,8 +186,7 @@ TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
         "   File read                       0.000          0.000          0.000          0.000\n"
         "   File removal                    0.000          0.000          0.000          0.000\n"
         "   Tree creation                 500.000        500.000        500.000          0.000\n"
-        "   Tree removal                    0.000          0.000          0.000          0.000\n"
-        "\n");
+        "   Tree removal                    0.000          0.000          0.000          0.000\n");
 }
 
 TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
@@ -201,16 +201,53 @@ TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
     MdtestRankSamples ranks{&phase_of(mdtest::Thing::file, mdtest::Action::create), 2, {}, {}};
     ranks.rates.add(100);
     ranks.rates.add(400);
-    const auto text = classic_mdtest_summary(settings, run, 2, std::array{ranks});
+    const std::array samples{ranks};
+    const auto text = classic_mdtest_summary(settings, run, 2, {samples, {}});
+    // The columns are those of mdtest 4.1, whose rows of trees are wider than those of files.
     EXPECT_TRUE(text.starts_with(
+        "\n"
         "SUMMARY rate (in ops/sec): (of 1 iterations)\n"
-        "   Operation         per Rank: Max            Min           Mean       per Iteration: Max "
-        "           Min           Mean         Std Dev\n"
-        "   ---------                   ---            ---           ----                      --- "
-        "           ---           ----         -------\n"
-        "   File creation                 400.000        100.000        250.000            200.000 "
+        "   Operation     per Rank: Max            Min           Mean      per Iteration: Max      "
+        "      Min           Mean        Std Dev\n"
+        "   ---------               ---            ---           ----                      ---     "
+        " "
+        "      ---           ----        -------\n"
+        "   File creation             400.000        100.000        250.000                200.000 "
         "       200.000        200.000          0.000\n"))
         << text;
+    EXPECT_NE(text.find("   Tree removal                    0.000          0.000          0.000    "
+                        "          0.000          0.000          0.000          0.000\n"),
+              std::string::npos)
+        << text;
+}
+
+TEST(ClassicMdtest, each_rank_has_its_figures_before_the_tables) {
+    mdtest::RunResult run;
+    run.setup.parameters.things = mdtest::Things::files;
+    run.setup.parameters.iterations = 2;
+    ClassicMdtest settings;
+    settings.times = settings.all_ranks = true;
+    // In the second iteration rank 1 has nothing to do.
+    const mdtest::Phase& stat = phase_of(mdtest::Thing::file, mdtest::Action::stat);
+    const std::array phases{MdtestRankPhase{&stat, 2, 0, {{400, 0.25}, {100, 1.5}}},
+                            MdtestRankPhase{&stat, 2, 1, {{500, 0.125}, {}}}};
+    const auto text = classic_mdtest_summary(settings, run, 2, {{}, phases});
+    EXPECT_TRUE(
+        text.starts_with("\nPer process result (rate):\n"
+                         "iteration: 0\n"
+                         "Test File creation 0.000000e+00,0.000000e+00\n"
+                         "Test File stat 4.000000e+02,1.000000e+02\n"
+                         "Test File read 0.000000e+00,0.000000e+00\n"
+                         "Test File removal 0.000000e+00,0.000000e+00\n"
+                         "Test Tree creation 0.000000e+00,0.000000e+00\n"
+                         "Test Tree removal 0.000000e+00,0.000000e+00\n"
+                         "iteration: 1\n"
+                         "Test File creation 0.000000e+00,0.000000e+00\n"
+                         "Test File stat 5.000000e+02,0.000000e+00\n"))
+        << text;
+    EXPECT_NE(text.find("\n\nPer process result (time):\niteration: 0\n"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("Test File stat 2.500000e-01,1.500000e+00\n"), std::string::npos) << text;
 }
 
 }  // namespace
