@@ -86,6 +86,14 @@ def exact_size(count: int) -> str:
     return f"{count} B"
 
 
+def typed_size(count: int) -> str:
+    """Bytes as an option takes them, exact: 64KiB, 1500B."""
+    for exponent in range(len(_BINARY) - 1, 0, -1):
+        if count and count % 1024**exponent == 0:
+            return f"{count // 1024**exponent}{_BINARY[exponent]}"
+    return f"{count}B"
+
+
 def coordinate(value: object, unit: str) -> str:
     """A value of an axis with this unit: sizes without rounding, times scaled, others as text."""
     if not isinstance(value, bool):

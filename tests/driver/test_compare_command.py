@@ -54,6 +54,24 @@ def test_baseline(effio: Effio) -> None:
     assert effio.call("compare", "base", "bad").returncode == 0
 
 
+def test_runs_on_both_sides_are_remarked(effio: Effio) -> None:
+    _kept(effio, "base", 1.0)
+    _kept(effio, "next", 1.0)
+    same = "Both sides are the same: a run does not differ from itself. Name other runs."
+    assert same in effio.call("compare", "base", "base").stdout
+    done = effio.call("compare", "base", "base", "--page", "p.html", "--json")
+    assert same in done.stderr
+    assert json.loads(done.stdout)["notes"] == [same]
+    assert same in (effio.cwd / "p.html").read_text()
+    nightly = effio.call("compare", "--baseline", "base", "base")
+    assert (nightly.returncode, nightly.stderr.strip().removeprefix("effio: ")) == (0, same)
+    one = effio.call("compare", "base", "base/r1,next")
+    assert "1 run of base/r1 and 3 more is also in base, which makes" in " ".join(
+        one.stdout.split()
+    )
+    assert "also in" not in effio.call("compare", "base", "next").stdout
+
+
 def test_several_axes_may_differ(effio: Effio) -> None:
     """Partitions and scheduled times of b_eff_io against each other."""
     _kept(effio, "short", 1.0)

@@ -294,6 +294,14 @@ def test_several_applications_in_one_call(with_engine: Effio) -> None:
     assert any(line.startswith("code C,8,3600.0,mpi-io,shared,") for line in lines)
     page = (effio.cwd / "page.html").read_text()
     assert "I/O libraries of the applications" in page
+    for name in codes:
+        heading = f"I/O profile of {name}"
+        anchor = f"r0-part-i-o-profile-of-{name.lower().replace(' ', '-')}"
+        assert f'<h2 id="{anchor}" class="part">{heading}</h2>' in page
+        assert f'<a href="#{anchor}">{heading}</a>' in page
+    told = effio.call("profile", *files, "--all").stdout
+    assert "\nI/O profile of code B:\n" in told
+    assert "transfer=1MiB" in told
     campaign, _ = load_campaign(effio.cwd / "all.toml")
     steps = {step.name: step.ranks for step in campaign.step}
     assert steps == {

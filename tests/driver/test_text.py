@@ -14,6 +14,11 @@ from effio.report.model import AxisValue, Column
 from effio.store.option_values import coordinate_text, option_text, settings_text
 
 
+def test_sizes_to_be_typed_have_no_blank_and_are_exact() -> None:
+    sizes = (1 << 20, 65536, 3 << 29, 1500, 0)
+    assert [text.typed_size(n) for n in sizes] == ["1MiB", "64KiB", "1536MiB", "1500B", "0B"]
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(0, "0 B"), (1024, "1 KiB"), (1536, "1.500 KiB"), (1 << 20, "1 MiB"), (3 << 40, "3 TiB")],

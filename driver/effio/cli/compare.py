@@ -131,6 +131,9 @@ def command(
     store = Store(runs_directory(ctx))
     found = [gather.side(word, store, say) for word in words]
     comparisons = [compare(found[0], other, terms) for other in found[1:]]
+    if form is not Form.TEXT or baseline is not None:
+        for note in dict.fromkeys(c.same_runs for c in comparisons if c.same_runs):
+            say(note)
     if page:
         _write_page(page, comparisons)
     if junit:

@@ -19,7 +19,7 @@ from effio.cli.main import runs_directory
 from effio.cli.tables import Shorten, in_pipe, print_table, table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.report.build import load, load_probe, tell
-from effio.report.model import Figure, Headline, Report, Section, Table
+from effio.report.model import Figure, Heading, Headline, Report, Section, Table
 from effio.report.texts import Form
 from effio.store.folder import RunFolder, Store
 
@@ -50,6 +50,9 @@ def print_section(
                 console.print(Text(f"… {fmt.count_of(more, 'more row')}: --all", style="dim"))
             if block.caption:
                 console.print(Text(fmt.plain(block.caption), style="dim"), soft_wrap=pipe)
+        elif isinstance(block, Heading):
+            colon = ":" if pipe else ""
+            console.print(Text(fmt.plain(block) + colon, style="bold"), soft_wrap=pipe)
         else:
             console.print(Text(fmt.plain(block)), soft_wrap=pipe)
         console.print()

@@ -139,6 +139,7 @@ class Comparison:
     differences: Sequence[Difference]
     notes: Sequence[str] = field(default_factory=tuple)
     power: Power | None = None
+    same_runs: str = ""  # the note that runs are on both sides, if so
 
     @property
     def losses(self) -> list[Line]:
@@ -164,7 +165,8 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
     ]  # fmt: skip
     lines = _adjusted(found, terms)
     lines.sort(key=_weight)
-    notes = []
+    same_runs = _on_both_sides(first, second)
+    notes = [same_runs] if same_runs else []
     if pairs:
         notes.append("The runs of the two sides alternate in time: they are compared in pairs.")
     return Comparison(
@@ -178,7 +180,28 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
         differences(first.runs, second.runs),
         notes,
         _power(lines),
+        same_runs,
     )
+
+
+def _on_both_sides(first: Side, second: Side) -> str:
+    """Says that a run is compared with itself, if so; a copy of a run folder is the same run."""
+    own = {_identity(run) for run in first.runs}
+    shared = [run for run in second.runs if _identity(run) in own]
+    if not shared:
+        return ""
+    if len(shared) == len(first.runs) == len(second.runs):
+        return "Both sides are the same: a run does not differ from itself. Name other runs."
+    same = "is" if len(shared) == 1 else "are"
+    return (
+        f"{fmt.count_of(len(shared), 'run')} of {second.name} {same} also in {first.name}, which"
+        " makes the sides more alike than they are."
+    )
+
+
+def _identity(run: Judged) -> tuple[str, str]:
+    record, started = run.result.record, run.result.run.started
+    return (record.id, started) if record is not None and started else ("", str(run.path.resolve()))
 
 
 def _logs(sample: Sample) -> dict[str, float]:
@@ -224,7 +247,7 @@ def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list
     if any(not all(some) or len(set(some)) < len(some) or some != sorted(some) for some in starts):
         return []
     pairs = [sorted(pair) for pair in zip(*starts, strict=True)]
-    if not all(a[1] < b[0] for a, b in pairwise(pairs)):
+    if any(a == b for a, b in pairs) or not all(a[1] < b[0] for a, b in pairwise(pairs)):
         return []
     return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 

@@ -48,6 +48,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
         "tolerance": comparison.terms.tolerance,
         "across": sorted(comparison.terms.across),
+        "notes": list(comparison.notes),
         "power": asdict(comparison.power) if comparison.power else None,
         "measurements": [_line(line) for line in comparison.lines],
         "overall": [asdict(one) for one in comparison.overall],

@@ -9,7 +9,18 @@ from dataclasses import replace
 from effio import text as fmt
 from effio.profile.model import Profile
 from effio.report.common.names import unique
-from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Heading,
+    Panel,
+    Section,
+    Series,
+    Table,
+)
 
 
 def _libraries(profile: Profile, access: str = "") -> list[str]:
@@ -79,7 +90,7 @@ def applications_section(profiles: Sequence[Profile], own: Sequence[Section]) ->
     figure = library_figure(profiles)
     blocks: list[Block] = [figure, figure.as_table(), applications_table(profiles)]
     for number, section in enumerate(own, 1):
-        blocks.append(f"{section.title}:")
+        blocks.append(Heading(section.title))
         blocks += [_renamed(block, number) for block in section.blocks]
     title = f"I/O of {fmt.count_of(len(profiles), 'application')}"
     return Section("applications", title, blocks)

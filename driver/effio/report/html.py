@@ -20,7 +20,7 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
-from effio.report.model import Block, Figure, Level, Reason, Report, Section, Table
+from effio.report.model import Block, Figure, Heading, Level, Reason, Report, Section, Table
 from effio.report.plotly_part import part_of
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
@@ -200,6 +200,8 @@ def _render(
                 return Markup("")
             name = "".join(c if c.isalnum() else "-" for c in block.title or "table").lower()
             return Markup(blocks.table_block(block, name))  # type: ignore[attr-defined]
+        if isinstance(block, Heading):
+            return Markup('<h2 id="{}-{}" class="part">{}</h2>').format(prefix, block.anchor, block)
         return Markup("<p>{}</p>").format(block)
 
     reports = [bounded(r, limits) for r in reports]

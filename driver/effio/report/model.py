@@ -297,7 +297,18 @@ class Headline:
         return fmt.quantity(self.value, self.unit)
 
 
-Block = Table | Figure | str
+class Heading(str):
+    """A heading within a section, for the blocks that follow it."""
+
+    __slots__ = ()
+
+    @property
+    def anchor(self) -> str:
+        """Of a page: an id made of its letters and digits."""
+        return "part-" + "".join(c if c.isalnum() else "-" for c in self.lower())
+
+
+Block = Table | Figure | Heading | str
 
 
 @dataclass(frozen=True)
@@ -308,6 +319,10 @@ class Section:
     intro: str = ""
     # On the terminal too (`effio show`).
     show: bool = True
+
+    @property
+    def headings(self) -> list[Heading]:
+        return [block for block in self.blocks if isinstance(block, Heading)]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ take."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from effio import text as fmt
@@ -138,10 +139,15 @@ def course(profile: Profile) -> Figure | None:
     )
 
 
+def _typed(option: str) -> str:
+    """Bytes in the largest unit that divides them: 1048576B is 1MiB."""
+    return re.sub(r"(?<![\w.])(\d+)B\b", lambda found: fmt.typed_size(int(found[1])), option)
+
+
 def steps_table(steps: Sequence[Imitation]) -> Table:
     rows: list[list[Cell]] = []
     for one in steps:
-        options = " ".join(f"{k}={value_text(v)}" for k, v in one.options.items())
+        options = " ".join(f"{k}={_typed(value_text(v))}" for k, v in one.options.items())
         missing = "; ".join(one.missing) or "–"
         rows.append([one.name, one.benchmark, one.bytes_of_a_rank or None, missing, options])
     columns = [
