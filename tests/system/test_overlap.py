@@ -106,6 +106,20 @@ def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path
     assert "hides (" not in run.stdout
 
 
+def test_a_measurement_says_when_both_were_done_together(
+    any_engine: Engine, tmp_path: Path
+) -> None:
+    """2 MiB at 1 MiB a second, and a computation of 1.5 s. After two warm-up writes: the operation,
+    the computation, both; then both, the computation, the operation."""
+    words = ["overlap", "--backend=sim", "--backend-options=rank-rate=1MiB/s,shared-rate=0"]
+    words += ["--ways=thread", "--transfer=2MiB", "--work-time=1.5s", "--phases=write"]
+    run = any_engine.run([*words, "--verify=off", "--repetitions=2"], tmp_path, ranks=1)
+    assert run.code == 0, run
+    spans = [m["span"] for m in run.result.measurements]
+    assert spans[0] == pytest.approx({"begin_seconds": 7.5, "end_seconds": 9.5})
+    assert spans[1] == pytest.approx({"begin_seconds": 9.5, "end_seconds": 11.5})
+
+
 def test_an_operation_that_takes_no_time_has_no_share(any_engine: Engine, tmp_path: Path) -> None:
     words = ["overlap", "--backend=sim", "--backend-options=rank-rate=0", "--repetitions=1"]
     run = any_engine.run([*words, "--transfer=4KiB", "--work-time=1ms"], tmp_path, ranks=1)

@@ -231,6 +231,7 @@ Measurement Cell::to_measurement() const {
     m.bytes = bytes;
     m.operations = ranks;
     m.seconds = seconds;
+    m.ended = ended;
     m.valid = valid;
     if (valid) {
         m.rate = Metric::rate(times.both > 0 ? static_cast<double>(bytes) / times.both : 0);

@@ -304,6 +304,7 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
         }
         at(treatment) = treat(treatment, *opened, write, size, &work, polls, cell.asked_seconds);
         if (watch) {
+            cell.ended = session_.clock.now();  // a check and other treatments may follow
             cell.cache = watch->end(cell.bytes, !write);
             cold.tell(*cell.cache, cell.bytes, !write);
         }

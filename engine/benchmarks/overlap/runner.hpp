@@ -43,6 +43,7 @@ struct Cell {
     std::int64_t polls = 0;    ///< made by all ranks
     /// Of `both`, over ranks; "total" first.
     PartTimes seconds;
+    std::optional<double> ended;  ///< when `both` was over, by the session's clock
     int ranks = 1;
     int nodes = 1;
     std::int64_t bytes = 0;  ///< of `both`, all ranks
