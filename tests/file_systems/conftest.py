@@ -91,12 +91,13 @@ def mounted(
         cluster: Gluster | MooseFS | Ceph
         try:
             if kind == "moosefs":
-                cluster = stack.enter_context(moosefs(directory, clients, device=device))
+                # It takes minutes until the space of removed files is free again.
+                size = "4g" if device else "600m"
+                cluster = stack.enter_context(moosefs(directory, clients, size, device=device))
             elif kind == "cephfs":
                 cluster = stack.enter_context(ceph(directory, clients))
             else:
-                made_by = gluster(directory, kind, clients, device=device)
-                cluster = stack.enter_context(made_by)
+                cluster = stack.enter_context(gluster(directory, kind, clients, device=device))
         except NotHereError as reason:
             pytest.skip(f"no {kind} file system here: {reason}")
         made = Mounted(kind, cluster, seen)

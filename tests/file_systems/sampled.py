@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from effio.store.reader import Result
+from effio.store.records import Measurement
 from effio.store.run_record import NetworkPart
 
 # A step of the clock that stamps files, and what the engine takes to begin.
@@ -77,13 +78,14 @@ def cells_of(log: Log, result: Result) -> list[CellTraffic]:
     for number, m in enumerate(result.measurements):
         if m.span is None or m.bytes <= 0:
             continue
+        earliest, latest = _ends_of_counted(m)
         first = bisect.bisect_right(times, m.span.begin - _LATE_SECONDS - _MARGIN_SECONDS) - 1
-        last = bisect.bisect_left(times, m.span.end + _LATE_SECONDS + _MARGIN_SECONDS)
+        last = bisect.bisect_left(times, latest + _LATE_SECONDS + _MARGIN_SECONDS)
         if first < 0 or last >= len(times):
             continue
         inner = (
             bisect.bisect_left(times, m.span.begin + _MARGIN_SECONDS),
-            bisect.bisect_right(times, m.span.end - _MARGIN_SECONDS) - 1,
+            bisect.bisect_right(times, earliest - _MARGIN_SECONDS) - 1,
         )
         cells.append(
             CellTraffic(
@@ -93,6 +95,19 @@ def cells_of(log: Log, result: Result) -> list[CellTraffic]:
             )
         )
     return cells
+
+
+def _ends_of_counted(m: Measurement) -> tuple[float, float]:
+    """Bounds of when the part ended that the verdict is about: before a flush that the rate does
+    not count, and the close that follows it."""
+    assert m.span is not None
+    counted = m.detail.get("counted_seconds")
+    flush = m.seconds.get("sync")
+    if flush is None or not isinstance(counted, float) or counted > m.total_seconds - flush.min:
+        return m.span.end, m.span.end
+    after = [flush, *(part for name, part in m.seconds.items() if name == "close")]
+    longest, shortest = (sum(getattr(p, which) for p in after) for which in ("max", "min"))
+    return m.span.end - longest, m.span.end - shortest
 
 
 def _was_reset(samples: Sequence[Sample]) -> bool:

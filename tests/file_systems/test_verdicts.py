@@ -39,6 +39,9 @@ RUNS = (
     "ior --files shared --block 16MiB --transfer 1MiB --repetitions 2 --backend mpiio --collective",
     "libraries --edges 96 --processes 2 --hint-sets none",
     "pio --size 32MiB --buffer 1MiB",
+    "overlap --transfer 16MiB --repetitions 2 --work-time 10ms",
+    "ssca3 --grid 2 --depth 2 --sequences 8 --detections 2 --templates 2 --raw-size 8MiB"
+    " --image-size 8MiB --template-size 1MiB",
     "flash-io --backend mpiio --cells 16 --blocks 10 --files checkpoint --read all",
     "b-eff-io --backend posix --time 15s --memory-per-rank 8MiB --partitions 2",
 )
