@@ -101,9 +101,8 @@ def _ends_of_counted(m: Measurement) -> tuple[float, float]:
     """Bounds of when the part ended that the verdict is about: before a flush that the rate does
     not count, and the close that follows it."""
     assert m.span is not None
-    counted = m.detail.get("counted_seconds")
     flush = m.seconds.get("sync")
-    if flush is None or not isinstance(counted, float) or counted > m.total_seconds - flush.min:
+    if flush is None or "by_definition_seconds" not in m.detail:
         return m.span.end, m.span.end
     after = [flush, *(part for name, part in m.seconds.items() if name == "close")]
     longest, shortest = (sum(getattr(p, which) for p in after) for which in ("max", "min"))
