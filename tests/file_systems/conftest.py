@@ -24,7 +24,7 @@ from .nodes import APART, Client, NotHereError, at_same_path
 # `make test-file-systems` sets it; without it only what takes seconds is run.
 ALL = os.environ.get("EFFIO_TEST_FILE_SYSTEMS") == "all"
 KINDS = ("distributed", "dispersed", "moosefs")
-# Not all benchmarks have been completed on it yet (docs/servers.md).
+# It takes minutes to come up, and ceph-fuse sometimes reads old data (docs/servers.md).
 MORE = ("cephfs",) if os.environ.get("EFFIO_TEST_CEPHFS") else ()
 
 
