@@ -327,3 +327,17 @@ def test_the_whole_file_system_is_synced_at_the_end_of_each_phase(
         assert m["seconds"]["sync"]["max"] > 0
         assert m["seconds"]["total"]["max"] >= m["seconds"]["sync"]["max"]
     assert left_in(data) == []
+
+
+def test_a_phase_is_over_before_its_data_are_verified(any_engine: Engine, tmp_path: Path) -> None:
+    """Four files of 64 KiB at 1 MiB a second take a quarter of a second to write, to read, and to
+    read again for the comparison."""
+    words = ["mdtest", "--backend=sim", "--backend-options=rank-rate=1MiB/s,shared-rate=0"]
+    words += ["--items=4", "--write-bytes=64KiB", "--verify", "--verify-memory=0B"]
+    words += ["--things=files", "--phases=create,read,remove", "--quiet"]
+    run = any_engine.run(words, tmp_path, ranks=1)
+    assert run.code == 0, run
+    spans = {m["access"]: m["span"] for m in run.result.measurements if m["pattern"] == "file"}
+    assert spans["create"] == pytest.approx({"begin_seconds": 0, "end_seconds": 0.25})
+    assert spans["read"] == pytest.approx({"begin_seconds": 0.25, "end_seconds": 0.5})
+    assert spans["remove"]["begin_seconds"] == pytest.approx(0.75)

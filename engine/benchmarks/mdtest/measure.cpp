@@ -104,7 +104,8 @@ LocalResult measure_phase(const Iteration& iteration, const Phase& phase, Common
                 local.hook = clock.now() - synced;
             }
             if (!p.no_barriers) iteration.comm.barrier();
-            local.total = clock.now() - start;
+            local.ended = clock.now();
+            local.total = local.ended - start;
         });
     });
     if (!p.no_barriers) local.late = common.late();
@@ -193,6 +194,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     r.ranks = comm.size();
     r.nodes = nodes;
     r.unique = iteration.parameters.unique;
+    if (!iteration.parameters.no_barriers) r.ended = local.ended;
     std::array<std::int64_t, 8> sums{local.operations,
                                      local.failed,
                                      local.bytes,

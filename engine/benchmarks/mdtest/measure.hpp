@@ -24,6 +24,7 @@ struct LocalResult {
     double sync = 0;   ///< of the file system
     double hook = 0;   ///< of the command after the phase
     double total = 0;  ///< to after the closing barrier
+    double ended = 0;  ///< when that was, by the session's clock
     std::optional<Wall> wall;
     std::int64_t operations = 0;
     std::int64_t failed = 0;

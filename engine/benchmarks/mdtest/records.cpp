@@ -254,6 +254,7 @@ Measurement to_measurement(const PhaseResult& r) {
     m.bytes = r.bytes;
     m.operations = r.operations;
     m.seconds = r.seconds;
+    m.ended = r.ended;  // what is verified or looked at afterwards is not part of it
     m.valid = r.valid;
     m.invalid_reason = r.invalid_reason;
     if (!r.valid) {

@@ -61,6 +61,7 @@ struct PhaseResult {
     /// the rank's own last call, "sync" of the file system, "hook" of the command after the phase
     /// if there is one, "barrier" the wait for the others.
     std::vector<std::pair<std::string, Spread>> seconds;
+    std::optional<double> ended;  ///< of all ranks together, by the session's clock
     bool valid = true;
     std::string invalid_reason;
     StopReason stopped = StopReason::count;
