@@ -43,6 +43,21 @@ def on_config(config: Any) -> Any:
     return config
 
 
+# As dark as the system, before anything is drawn; the theme's own script needs its highlighter.
+_SCHEME = """<script>
+      (dark => {
+          const page = document.documentElement;
+          const follow = () => page.dataset.bsTheme = dark.matches ? "dark" : "light";
+          dark.addEventListener("change", follow);
+          follow();
+      })(matchMedia("(prefers-color-scheme: dark)"));
+    </script>"""
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    return output.replace("<head>", f"<head>\n    {_SCHEME}", 1)
+
+
 def on_post_build(config: Any) -> None:
     """After mkdocs' own search: its index as a script, and a search that reads it as such."""
     folder = Path(config["site_dir"]) / "search"

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -54,6 +55,27 @@ def test_the_menu_is_one_row_of_groups(site: Path, browser: Browser) -> None:
     page.get_by_role("button", name="Decide").click()
     page.get_by_role("link", name="Was it delivered as promised?").click()
     assert page.locator("h1").text_content() == "Accepting a system#"
+    page.close()
+
+
+@pytest.mark.parametrize(("scheme", "is_dark"), [("dark", True), ("light", False)])
+def test_pages_are_as_dark_as_the_system(
+    scheme: Literal["dark", "light"], is_dark: bool, site: Path, browser: Browser
+) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto((site / "statistics.html").as_uri())
+    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    red, green, blue = map(int, re.findall(r"\d+", color)[:3])
+    assert (red + green + blue < 3 * 128) is is_dark
+    # "94, 100, 100" is one line; a line is 24 pixels high.
+    lines = page.evaluate(
+        """[...document.querySelectorAll('td[style*="right"]')].map(cell => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            return range.getBoundingClientRect().height; })"""
+    )
+    assert lines
+    assert max(lines) < 30
     page.close()
 
 
