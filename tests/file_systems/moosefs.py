@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .nodes import Client, Network, Server, disk, need, run, wait_for
+from .nodes import Client, Network, NotHereError, Server, disk, need, run, wait_for
 
 # The metadata of an empty file system, of Debian's package.
 _EMPTY = Path("/var/lib/mfs/metadata.mfs.empty")
@@ -96,6 +97,11 @@ def moosefs(
                 client = network.client(f"client{number + 1}")
                 client.mount("mfsmount", "-H", master.address, client.mount_point, kind="MooseFS")
                 mounted.clients.append(client)
+            # Until the servers have reported their disks to the master, 0 bytes seem to be free.
+            # They are if the servers leave more free than there is: then nothing is waited for.
+            place = mounted.clients[0].mount_point
+            with contextlib.suppress(NotHereError):
+                wait_for("free space", lambda: os.statvfs(place).f_bavail > 0, 10)
             # Removed files would stay in the trash for a day, and fill the small disks.
             first = mounted.clients[0]
             run(*first.enter(), "mfssettrashtime", "-r", "0", first.mount_point)

@@ -13,7 +13,6 @@ import pytest
 from engines import Engine
 
 from .conftest import Mounted
-from .gluster import Gluster
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -45,24 +44,19 @@ RUNS = (
 )
 
 
-def _with_right_data(words: str, engine: Engine, file_system: Mounted, cwd: Path) -> list[str]:
+def _with_right_data(words: str, engine: Engine, cwd: Path) -> list[str]:
     """With a hint for where ROMIO's writes would change data of others (docs/servers.md)."""
-    if words.startswith("tile-io") and engine.name != "openmpi-ompio" and _keeps(file_system):
+    if words.startswith("tile-io") and engine.name != "openmpi-ompio":
         (cwd / "hints").write_text("all all all all romio_ds_write disable\n")
         words += f" --hints {cwd / 'hints'}"
     return [*words.split(), "--quiet"]
-
-
-def _keeps(file_system: Mounted) -> bool:
-    """Whether a client keeps pages that another one has changed, although the range is locked."""
-    return isinstance(file_system.cluster, Gluster)
 
 
 @pytest.mark.parametrize("words", RUNS)
 def test_a_benchmark_on_two_nodes(
     words: str, engine: Engine, file_system: Mounted, tmp_path: Path
 ) -> None:
-    run = file_system.run(engine, _with_right_data(words, engine, file_system, tmp_path), tmp_path)
+    run = file_system.run(engine, _with_right_data(words, engine, tmp_path), tmp_path)
     if run.code == 6 and "was built without it" in run.stderr:
         pytest.skip("this build has no such library")
     if file_system.kind == "cephfs" and words.startswith("pio") and run.code == 1:
@@ -96,7 +90,7 @@ def test_a_benchmark_on_one_or_four_nodes(
     words: str, nodes: Sequence[int], mpi: Engine, file_system: Mounted, tmp_path: Path
 ) -> None:
     engine = replace(mpi, max_ranks=len(nodes))  # also MPICH, if slowly
-    wanted = _with_right_data(words.format(ranks=len(nodes)), engine, file_system, tmp_path)
+    wanted = _with_right_data(words.format(ranks=len(nodes)), engine, tmp_path)
     run = file_system.run(engine, wanted, tmp_path, nodes=nodes)
     assert run.code == 0, run
     assert run.result.run["system"]["nodes"] == len(set(nodes))
@@ -112,7 +106,7 @@ def test_data_that_romio_takes_from_an_old_page_are_found(
     words = "tile-io --sz-tile-x 64 --sz-tile-y 64 --nr-tiles-x 2 --nr-tiles-y 1"
     words += " --calls independent --repetitions 3 --quiet"
     run = file_system.run(engine, words.split(), tmp_path)
-    if engine.name == "openmpi-ompio" or not _keeps(file_system):
+    if engine.name == "openmpi-ompio":
         assert run.code == 0, run
     wrong = [m for m in run.result.measurements if m["error_count"] > 0]
     assert run.code == (1 if wrong else 0), run
