@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`effio import`: every format's numbers and units, and what is refused. The files in foreign/ were
-printed by fio 3.33 and by effio under the names ior and mdtest; those of IO500, elbencho and
-h5bench follow published examples. Expected values are read manually from the files."""
+printed by fio 3.33, by effio under the names ior and mdtest, by IOR and mdtest 4.1
+(ior-with-remarks.json, mdtest-ranks.txt, mdtest-sweep.txt) and by h5bench
+(h5bench-later.txt, h5bench-read-later.txt, h5bench-read.csv); those of IO500 and elbencho and the
+other ones of h5bench follow published examples. Expected values are read from the files manually.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
+from effio.errors import EffioError
 from effio.imports import formats
 from effio.imports.model import Imported
 from effio.store.folder import RunFolder, Store
@@ -190,19 +194,22 @@ def test_summary_of_b_eff_io() -> None:
 def test_what_is_kept_fits_every_command(file: Path, effio: Effio) -> None:
     code, said = _import(effio, file, "--tag", "old")
     assert code == 0, said
-    (folder,) = _folders(effio)
-    assert folder.result().remarks == []
-    assert folder.changed_since_sealed() == []
-    assert folder.state() == "done"
-    assert folder.result().run.manifest is None  # effio clean has nothing to remove
-    shown = effio.call("show", folder.id)
-    assert shown.returncode == 0, shown.stderr
-    assert "does not judge" in shown.stdout
-    for words in (["table", "tag:old"], ["runs"], ["export", folder.id], ["report", folder.id]):
+    folders = _folders(effio)
+    assert len(folders) == (2 if "sweep" in file.name else 1)
+    for folder in folders:
+        assert folder.result().remarks == []
+        assert folder.changed_since_sealed() == []
+        assert folder.state() == "done"
+        assert folder.result().run.manifest is None  # effio clean has nothing to remove
+        shown = effio.call("show", folder.id)
+        assert shown.returncode == 0, shown.stderr
+        assert "does not judge" in shown.stdout
+    last = folders[-1].id
+    for words in (["table", "tag:old"], ["runs"], ["export", last], ["report", last]):
         done = effio.call(*words)
         assert done.returncode == 0, done.stderr
-    assert "here already: 1" in _import(effio, file)[1]
-    assert len(_folders(effio)) == 1
+    assert f"here already: {len(folders)}" in _import(effio, file)[1]
+    assert len(_folders(effio)) == len(folders)
 
 
 def test_what_is_refused_leaves_nothing(effio: Effio, tmp_path: Path) -> None:
@@ -268,3 +275,59 @@ def test_a_trend_names_the_program_whose_version_changed(effio: Effio, tmp_path:
     assert _import(effio, FOREIGN / "ior.txt", newer)[0] == 0
     done = effio.call("trend", "tag:imported")
     assert "2026-11-28: IOR changed from 4.1.0+effio-0.1.0 to 4.2.0." in done.stdout, done.stderr
+
+
+def test_h5bench_of_today_prints_its_results_with_colons() -> None:
+    write = _one("h5bench-later.txt")
+    assert (write.program, write.ranks) == ("h5bench_write", 2)
+    observed, raw = write.cells
+    assert (observed.rate, raw.rate) == (59.094 * MIB, 428.862 * MIB)
+    assert (observed.bytes, observed.seconds, raw.seconds) == (
+        12 * MIB,
+        pytest.approx(0.203),
+        0.028,
+    )
+    assert observed.parts == {"metadata": 0.001, "create": 0.062, "flush": 0.072, "close": 0.019}
+    read, table = _one("h5bench-read-later.txt"), _one("h5bench-read.csv")
+    for run in (read, table):
+        assert [(c.access, c.rate, c.bytes) for c in run.cells] == [
+            ("read", 38.473 * MIB, 12 * MIB), ("read", 4.264 * GIB, 12 * MIB),
+        ]  # fmt: skip
+    assert table.options["collective-meta"] == "NO"
+
+
+def test_mdtest_names_the_tasks_before_each_table() -> None:
+    """-f 1 -l 2 of mdtest 4.1 on two tasks."""
+    runs = formats.read(FOREIGN / "mdtest-sweep.txt")[1]
+    assert [(run.ranks, run.nodes) for run in runs] == [(1, 1), (2, 1)]
+    creations = [run.cells[0] for run in runs]
+    assert [(c.access, c.ranks, c.operations, c.rate) for c in creations] == [
+        ("create", 1, 20, 10615.804), ("create", 2, 40, 701.937),
+    ]  # fmt: skip
+
+
+def test_mdtest_with_columns_of_the_ranks() -> None:
+    """The rates are those of the iterations, not those of single ranks."""
+    run = _one("mdtest-ranks.txt")
+    assert [c.rate for c in run.cells] == [
+        8661.891, 1597830.095, 1597830.095, 404270.265, 9098.273, 5809.285,
+    ]  # fmt: skip
+
+
+def test_times_of_mdtest_alone_are_refused(tmp_path: Path) -> None:
+    text = (FOREIGN / "mdtest-ranks.txt").read_text()
+    head, _, rest = text.partition("SUMMARY rate")
+    path = tmp_path / "times.txt"
+    path.write_text(head + rest[rest.index("SUMMARY time") :])
+    with pytest.raises(EffioError, match="it has times only"):
+        formats.read(path)
+
+
+def test_json_of_ior_with_remarks_between_its_lines() -> None:
+    """Printed by IOR 4.1 with -vv."""
+    run = _one("ior-with-remarks.json")
+    assert [(c.access, c.rate) for c in run.cells] == [
+        ("write", 2265.3546 * MIB), ("read", 11634.6852 * MIB),
+    ]  # fmt: skip
+    # 11634.6852 MiB/s for 0.0002 s would be 2.33 MiB; two tasks read 1 MiB each.
+    assert [c.bytes for c in run.cells] == [2 * MIB, 2 * MIB]

@@ -17,6 +17,7 @@ from effio.imports.numbers import number
 Metrics = Mapping[str, tuple[str, str]]
 
 _UNITS = {
+    "B": 1.0,
     "KB": 1024.0,
     "MB": float(MIB),
     "GB": float(GIB),
@@ -27,9 +28,11 @@ _UNITS = {
     "sec": 1.0,
     "seconds": 1.0,
 }
-_RESULTS = re.compile(r"=+ +Performance results +=+")
-_RANKS = re.compile(r"Performance measured with (\d+) ranks")
-_LINE = re.compile(r"^\s*([A-Za-z][\w() ]*?)(?: =| takes)? +([\d.]+) (\S+)\s*$", re.M)
+# As h5bench 1.0 to 1.2 print them, and as later ones do.
+_RESULTS = re.compile(r"=+ +Performance [Rr]esults +=+")
+_RANKS_BEFORE = re.compile(r"Performance measured with (\d+) ranks")
+_RANKS_INSIDE = re.compile(r"Total number of ranks: (\d+)")
+_LINE = re.compile(r"^\s*([A-Za-z][\w() ]*?)(?: =| takes|:)? +([\d.]+) +(\S+)\s*$", re.M)
 _TIMES = {
     "metadata": "metadata time",
     "create": "H5Fcreate",
@@ -111,11 +114,12 @@ def read_text(text: str) -> list[Imported]:
             words = [w for w in found[1].lower().split() if w not in ("sync", "async", "emulated")]
             access = next((w for w in words if w in ("write", "read")), access)
             name = " ".join(w for w in words if w not in ("write", "read", "completion"))
-            name = name.removesuffix("()").replace("h5f", "H5F")
+            if name.startswith("h5f"):  # "H5Fcreate() takes", "H5Fcreate() time:"
+                name = name.partition("()")[0].replace("h5f", "H5F")
             metrics[name] = (found[2], found[3])
         if not access:
             raise ImportFormatError("results of h5bench that name neither write nor read")
-        said = _RANKS.findall(text[:begin])
+        said = _RANKS_INSIDE.findall(text[begin:end]) or _RANKS_BEFORE.findall(text[:begin])
         runs.append(_run(metrics, access, int(said[-1]) if said else 1, {}))
     return runs
 

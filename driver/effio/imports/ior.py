@@ -43,6 +43,8 @@ _MEMBERS = {
     "totalTime": "total",
 }
 _OPTION = re.compile(r"^\s*([A-Za-z][A-Za-z /()]*?)\s*[:=]\s+(\S.*?)\s*$")
+# Warnings may precede its JSON.
+_OBJECT = re.compile(r"^\s*\{", re.M)
 Row = Mapping[str, str]
 
 
@@ -55,12 +57,19 @@ def is_csv(text: str) -> bool:
 
 
 def is_json(text: str) -> bool:
-    return text.lstrip().startswith("{") and '"Command line"' in text and '"tests"' in text
+    return _OBJECT.search(text) is not None and '"Command line"' in text and '"tests"' in text
+
+
+def _half_a_digit(seconds: str) -> float:
+    """Of a printed time. JSON and CSV of IOR have four digits, of which zeros at the end are lost
+    when JSON is read."""
+    digits = len(seconds.partition(".")[2]) if "e" not in seconds else 9
+    return 10.0 ** -max(digits, 4) / 2
 
 
 def _cells(rows: Sequence[Row], options: Mapping[str, str], ranks: int, nodes: int) -> list[Cell]:
-    """Rates as printed. Bytes are those of the options where rate times time agrees within 2 % (the
-    printed rate is rounded); else, as after a stonewall, that product."""
+    """Rates as printed. Bytes are those of the options where rate times time agrees within 2 % and
+    what the last digit of the time leaves open; else, as after a stonewall, that product."""
     shared = "per-process" not in options.get("access", "") and (
         "file-per-process" not in options.get("access", "")
     )
@@ -75,7 +84,8 @@ def _cells(rows: Sequence[Row], options: Mapping[str, str], ranks: int, nodes: i
         block = round((number(row.get("block", "")) or 0) * 1024)
         transfer = round((number(row.get("transfer", "")) or 0) * 1024)
         moved, planned = rate * MIB * total, segments * block * ranks
-        count = planned if planned and abs(moved / planned - 1) < 0.02 else round(moved)
+        open_ = 0.02 + _half_a_digit(row["total"]) / total
+        count = planned if planned and abs(moved / planned - 1) < open_ else round(moved)
         parts = {
             name: value
             for name, column in (("open", "open"), ("transfer", "calls"), ("close", "close"))
@@ -218,9 +228,19 @@ def _row(cells: Mapping[str, str]) -> Row:
     return {_COLUMNS[name]: value for name, value in cells.items() if name in _COLUMNS}
 
 
+def _object(text: str) -> Any:
+    """IOR prints warnings, notes of a stonewall and the signature of -vv between the lines of its
+    JSON, which all begin with a mark of JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        kept = [line for line in text.splitlines() if line.strip()[:1] in set('{}[],"')]
+        return json.loads(re.sub(r"(?<=: )-?(?:nan|inf)\b", "null", "\n".join(kept)))
+
+
 def read_json(text: str) -> list[Imported]:
     try:
-        told = json.loads(text)
+        told = _object(text)
         tests = told["tests"]
         runs = []
         for test in tests:

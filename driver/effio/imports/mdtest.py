@@ -22,7 +22,9 @@ _TABLE = re.compile(
     r"^SUMMARY(?: rate)?:?\s*(?:\(in ops/sec\))?:?\s*\(of (\d+) iterations?\)", re.M
 )
 _ROW = re.compile(
-    r"^\s*(Directory|File|Tree) (creation|stat|rename|read|removal)\s*:?((?:\s+[0-9.]+){4})\s*$"
+    # With --showRankStatistics three columns of the ranks come first.
+    r"^\s*(Directory|File|Tree) (creation|stat|rename|read|removal)\s*:?"
+    r"(?:(?:\s+[0-9.]+){3})?((?:\s+[0-9.]+){4})\s*$"
 )
 _ACCESS = {"creation": "create", "removal": "remove"}
 
@@ -71,14 +73,19 @@ class _Rate(NamedTuple):
 
 
 class _Shape:
-    """Ranks, nodes, items of all ranks, and whether each rank has its own tree."""
+    """Ranks, nodes, items of all ranks, and whether each rank has its own tree, for the table that
+    begins at `table`: with -f and -l each number of tasks has a line before its table."""
 
-    def __init__(self, text: str) -> None:
-        title, items = _TITLE.search(text), _ITEMS.search(text)
+    def __init__(self, text: str, table: int) -> None:
+        title = _TITLE.search(text)
         assert title is not None
+        items = list(_ITEMS.finditer(text, 0, table))[-1:]
         self.version = title[1]
         self.ranks, self.nodes = max(1, int(title[2])), max(1, int(title[3]))
-        self.items = int(items[2]) if items else 0
+        self.items = int(items[0][2]) if items else 0
+        if items:
+            self.ranks = max(1, int(items[0][1]))
+            self.nodes = min(self.nodes, self.ranks)
         self.command = _first(_COMMAND, text)
         try:
             self.words = shlex.split(self.command)
@@ -89,12 +96,14 @@ class _Shape:
 
 def read_text(text: str) -> list[Imported]:
     """Every table is a run: -f, -l and -s repeat the benchmark with other numbers of tasks."""
-    shape = _Shape(text)
     tables = list(_TABLE.finditer(text))
+    if not tables and "SUMMARY time" in text:
+        raise ImportFormatError("output of mdtest -Z: it has times only, no table of rates")
     if not tables:
         raise ImportFormatError("output of mdtest without its table of rates: it did not finish")
     runs = []
     for table in tables:
+        shape = _Shape(text, table.start())
         rates = []
         for line in text[table.end() :].splitlines()[1:]:
             if line.startswith(("SUMMARY", "--")) and not line.startswith("----"):
