@@ -168,6 +168,21 @@ def _lose(words: str, how: str, engine: Engine, made: Mounted, cwd: Path) -> tup
     return ended, victim
 
 
+def _remove_what_no_client_sees(made: Mounted) -> None:
+    """As an administrator of a GlusterFS has to: a server that was away while a directory was
+    renamed or removed keeps it. No client lists it or finds it by name, nor can remove its
+    parent."""
+    if not isinstance(made.cluster, Gluster):
+        return
+    place = made.places[0]
+    seen = {path.relative_to(place) for path in place.rglob("*")}
+    for number in range(len(made.cluster.servers)):
+        brick = made.cluster.brick(number) / place.name
+        for path in sorted(brick.rglob("*"), reverse=True):
+            if path.is_dir() and path.relative_to(brick) not in seen:
+                path.rmdir()
+
+
 def _clean(made: Mounted, engine: Engine, cwd: Path) -> str:
     """What is wrong after `effio clean`, once the server is back."""
     deadline = time.monotonic() + 180  # a client may take a minute to answer again
@@ -181,6 +196,8 @@ def _clean(made: Mounted, engine: Engine, cwd: Path) -> str:
         if not left:
             return ""
         said = done.stdout + done.stderr
+        if "Directory not empty" in said:
+            _remove_what_no_client_sees(made)
         if time.monotonic() > deadline:
             made.empty()
             return f"left: {left[:4]}; {said[-200:]}"
