@@ -7,7 +7,7 @@ help:
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
-	@echo "make test-file-systems  every benchmark on GlusterFS and MooseFS, servers that die (root, some minutes)"
+	@echo "make test-file-systems  every benchmark on GlusterFS and MooseFS, servers that die (root, more than an hour)"
 	@echo "make sanitize  engine tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make lint   clang-format, clang-tidy on what changed, ruff, mypy (make lint-all: on everything)"
 	@echo "make bench  compare with bare programs, pairs in one run"
