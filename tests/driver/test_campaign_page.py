@@ -272,7 +272,7 @@ def test_trend_on_the_terminal_and_without_its_library(
     (store / "campaigns" / "nightly" / "campaign.json").write_text("{}")
     done = effio.call("trend", "night*", "--check")
     assert done.returncode == 1, done.stderr
-    assert "from 2026-01-05 on 70.00 MB/s instead of 100.0 MB/s (-30.0 %)" in " ".join(
+    assert "from 2026-01-05 on: 70.00 MB/s instead of 100.0 MB/s (-30.0 %)" in " ".join(
         done.stdout.split()
     )
     for kind, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):

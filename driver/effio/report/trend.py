@@ -211,7 +211,7 @@ def _apart(runs: Sequence[Judged]) -> list[str]:
 
 def change_sentence(course: Course, change: Change) -> str:
     return (
-        f"{course.what}, {course.figure}: from {change.day} on"
+        f"{course.what}, {course.figure}: from {change.day} on:"
         f" {fmt.quantity(change.after, course.unit)} instead of"
         f" {fmt.quantity(change.before, course.unit)} ({100 * change.part:+.1f} %)."
     )
@@ -288,7 +288,7 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
         f"{course.what}: {course.figure}",
         "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines are"
         " the means between two changes, and a second mark is on the first night of a new level;"
-        " upright lines show where software changed.",
+        " vertical lines show where software changed.",
         "curves",
         Axis("night", ticks=[(place, day) for day, place in at.items()],
              low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
