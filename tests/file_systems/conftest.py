@@ -92,7 +92,7 @@ def mounted(
         try:
             if kind == "moosefs":
                 # It takes minutes until the space of removed files is free again.
-                size = "4g" if device else "600m"
+                size = "4g" if device else "1500m"
                 cluster = stack.enter_context(moosefs(directory, clients, size, device=device))
             elif kind == "cephfs":
                 cluster = stack.enter_context(ceph(directory, clients))
