@@ -24,7 +24,7 @@ class Choice {
     IorBackend make() {
         const std::string api = lower_case(o_.api);
         if (api == "posix") {
-            add("backend", o_.direct != 0 ? "direct" : "posix");
+            posix();
         } else if (api == "aio") {
             aio();
         } else if (api == "mmap") {
@@ -71,11 +71,22 @@ class Choice {
         out_.faults.push_back(fmt::format(text, std::forward<T>(values)...));
     }
 
+    void posix() {
+        add("backend", o_.direct != 0 ? "direct" : "posix");
+        if (o_.direct == 0) return;
+        // As in the original, the kernel says whether a device takes blocks below 4 KiB.
+        constexpr std::int64_t usual = 4096;
+        constexpr std::int64_t smallest = 512;
+        const std::int64_t power = o_.transfer & -o_.transfer;
+        if (power < usual)
+            add("backend-options", fmt::format("align={}", std::max(power, smallest)));
+    }
+
     /// Where this program has no io_uring the calls are those of POSIX.
     void aio() {
         const auto present = present_backends(Serves::blocks);
         if (std::find(present.begin(), present.end(), "uring") == present.end()) {
-            add("backend", o_.direct != 0 ? "direct" : "posix");
+            posix();
             note(
                 "-a AIO: this program was built without io_uring; pwrite and pread, one at a time");
             return;

@@ -104,7 +104,8 @@ class JsonReport : public IorReport {
         Json entry{{"TestID", test}, {"StartTime", now_as_ctime()}, {"Path", ior_path(o, setup)}};
         if (setup.file_system) {
             const auto& fs = *setup.file_system;
-            entry["Capacity"] = format_size(static_cast<double>(fs.total_bytes));
+            entry["Capacity"] = fmt::format(
+                "{:.1f} GiB", static_cast<double>(fs.total_bytes) / static_cast<double>(GiB));
             entry["Used Capacity"] = used_space(fs);
             entry["Inodes"] = fmt::format(
                 "{:.1f} Mi", static_cast<double>(fs.total_inodes) / static_cast<double>(MiB));

@@ -250,7 +250,7 @@ class TextReport : public IorReport {
         line += wall(s.stonewall_seconds, 10) + wall(s.stonewall_mib, 13);
         line += fmt::format(
             " {:>5} {:>6} {:>3} {:>4} {:>3} {:>5} {:>8} {:>9} {:>4} {:>6} {:>8} {:>8} {:>9.1f} "
-            "{:>5} {:>6}\n",
+            "{} {:>6}\n",
             test, run.setup.ranks, ior_tasks_on_node(run.setup), o.repetitions, o.file_per_proc,
             o.reorder, o.task_offset, o.reorder_random, o.reorder_seed, o.segments, o.block,
             o.transfer, s.moved_mib.mean(), o.api, o.ref_num);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -101,11 +102,10 @@ class MdtestReader {
             out_.push_back(fmt::format("--{}={}", ours, *n));
         }
     }
-    /// 0 means that the option was not given.
-    void count(const std::string& letter, const std::string& text, const std::string& ours) {
-        if (text == "0") return;
-        counted_ = true;
-        number(letter, text, ours);
+    /// 0 means that the option was not given, and the last one counts.
+    void count(const std::string& letter, const std::string& text) {
+        counts_.erase(letter);
+        if (text != "0") counts_.emplace(letter, text);
     }
     void bytes(const std::string& letter, const std::string& text, std::int64_t& target) {
         const auto n = parse_ior_size(text);
@@ -175,9 +175,9 @@ class MdtestReader {
             case 'i':
                 return number(name, value, "iterations");
             case 'I':
-                return count(name, value, "items-per-directory");
+                return count(name, value);
             case 'n':
-                return count(name, value, "items");
+                return count(name, value);
             case 'k':
                 mknod_ = true;
                 return;
@@ -349,7 +349,10 @@ class MdtestReader {
         if (entry_ && unique_) flag("time-entry");
         if (random_order_) flag("random-order");
         if (seed_ && *seed_ != "-1") number("G", *seed_, "seed");  // -1: any
-        if (!counted_) flag("items=0");
+        for (const auto& [letter, text] : counts_) {
+            number(letter, text, letter == "n" ? "items" : "items-per-directory");
+        }
+        if (counts_.empty()) flag("items=0");
         backend();
         flag(fmt::format("write-bytes={}", write_bytes_));
         flag(fmt::format("read-bytes={}", read_bytes_));
@@ -447,7 +450,7 @@ class MdtestReader {
     std::int64_t stride_ = 1;
     std::optional<std::string> seed_;
     bool random_order_ = false;
-    bool counted_ = false;  ///< -n or -I says how many items
+    std::map<std::string, std::string> counts_;  ///< how many items: by letter, -n or -I
     bool sync_files_ = false;
     bool direct_ = false;
     bool dummy_given_ = false;

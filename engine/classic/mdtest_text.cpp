@@ -167,6 +167,7 @@ class TextView : public Observer {
         print(node_map(s));
         print(fmt::format("Path                : {}\n", fmt::join(p.bases(), "@")));
         if (s.file_system) print(space(*s.file_system));
+        if (p.random_order) print(fmt::format("random seed: {}\n", p.seed));
         if (const auto all = sizes(s); all.size() == 1) print(work_of(s, all.front()));
         for (const auto& note : s.notes) print("note: " + note + "\n");
         if (settings_.each_phase) print(phase_head);

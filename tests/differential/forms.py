@@ -130,6 +130,7 @@ MDTEST = [
     Form("path", r"Path                : \S+"),
     Form("space", SPACE),
     Form("nodes", r"Nodemap: ([01]+)"),
+    Form("seed", r"random seed: \d+"),
     Form("items", r"(\d+) tasks, (\d+) (files|directories|files/directories)"),
     Form("heading", r"SUMMARY (rate \(in ops/sec\)|time \(in ms/op\)): \(of (\d+) iterations\)"),
     *(literal("head of the table", line) for line in MDTEST_HEAD),
@@ -160,7 +161,7 @@ CSV = [
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
         "numTasks,iter",
     ),
-    Form("row", r"(write|read|remove),(?:(?:-|NA|\d+(?:\.\d+)?(?:e-\d+)?),){9}(\d+),(\d+)"),
+    Form("row", r"(write|read|remove),(?:(?:-|NA|inf|\d+(?:\.\d+)?(?:e-\d+)?),){9}(\d+),(\d+)"),
     Form("warning", WARNING),
 ]
 

@@ -295,6 +295,14 @@ def test_a_sweep_of_task_counts(any_engine: Engine, tmp_path: Path) -> None:
     assert run.stdout.count("SUMMARY rate") == 2
 
 
+def test_a_random_order_shows_its_seed(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "3", "-F", "-C", "-d", "out"]
+    run = classic(any_engine, [*words, "--random-seed=5"], tmp_path)
+    assert run.code == 0, run
+    assert re.search(r"^FS .*\nrandom seed: 5\n2 tasks, 6 files$", run.stdout, re.M)
+    assert "random seed" not in classic(any_engine, words, tmp_path).stdout
+
+
 def names_in(out: Path) -> list[str]:
     return [name for name in left_in(out) if "effio" not in name]
 

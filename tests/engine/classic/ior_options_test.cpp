@@ -204,6 +204,13 @@ TEST(IorTranslation, aio_and_mmap_are_ways_of_ours) {
     EXPECT_EQ(ours({"-a", "AIO", "-t", "16m", "-b", "16m"}, "queue-depth"), "4");
     EXPECT_EQ(ours({"-a", "AIO", "-Y"}, "queue-depth"), "absent");
     EXPECT_EQ(ours({"-a", "AIO", "--posix.odirect"}, "backend-options"), "direct=yes");
+    // Some devices have blocks of 512 bytes: the kernel knows, so it is asked.
+    for (const auto& [transfer, options] :
+         {std::pair("8k", "absent"), std::pair("512", "align=512"), std::pair("3k", "align=1024"),
+          std::pair("8", "align=512")}) {
+        EXPECT_EQ(ours({"-t", transfer, "-b", transfer, "--posix.odirect"}, "backend-options"),
+                  options);
+    }
 }
 
 TEST(IorTranslation, options_of_file_systems) {

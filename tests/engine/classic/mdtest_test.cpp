@@ -147,6 +147,14 @@ mdtest::PhaseResult result_of(mdtest::Thing thing, mdtest::Action action, double
     return r;
 }
 
+TEST(ClassicMdtest, the_last_number_of_items_counts) {
+    EXPECT_TRUE(has(translated({"-n", "5", "-n", "7"}), "--items=7"));
+    EXPECT_FALSE(has(translated({"-n", "5", "-n", "7"}), "--items=5"));
+    EXPECT_TRUE(has(translated({"-n", "5", "-n", "0"}), "--items=0"));
+    const auto both = translated({"-n", "6", "-I", "3"});
+    EXPECT_TRUE(has(both, "--items=6") && has(both, "--items-per-directory=3"));
+}
+
 TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
     mdtest::RunResult run;
     run.setup.parameters.things = mdtest::Things::files;
