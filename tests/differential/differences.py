@@ -80,7 +80,8 @@ def without_apart(found: Difference, table: list[Expected]) -> Difference:
     def reduced(text: str | None) -> str | None:
         if text is None:
             return None
-        return "\n".join(line for line in text.splitlines() if not apart.fullmatch(line))
+        kept = [line for line in text.splitlines() if not apart.fullmatch(line)]
+        return "\n".join(kept).rstrip("\n")  # a last empty line before one that is left out
 
     return replace(found, original=reduced(found.original), here=reduced(found.here))
 

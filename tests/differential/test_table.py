@@ -61,6 +61,7 @@ def test_lines_that_only_one_prints_do_not_hide_others() -> None:
         "ior", "ior -r", "lines", theirs, "? NOTE: a\nrow read\nmost Read:\n\nsummary"
     )
     assert unexplained([line], [notes]) == []
+    assert unexplained([replace(line, here=f"{theirs}\n\n? NOTE: b")], [notes]) == []
     (left,) = unexplained([replace(line, here=f"{line.here}\n? new")], [notes])
     assert (left.original, left.here) == (theirs, f"{theirs}\n? new")
     for other in (replace(line, line="ior -w"), replace(line, aspect="rows")):
