@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/shown_size.hpp"
+
 namespace effio {
 namespace {
 
@@ -166,30 +168,43 @@ Result<Share> parse_share(std::string_view text) {
         fmt::format("'{}' is not above 0 and below 100 %; write for example 5% or 0.05", text));
 }
 
-std::string format_exact(Bytes size) {
+namespace {
+
+/// `space` is between number and unit.
+std::string exact(Bytes size, std::string_view space) {
     std::int64_t rest = size.count;
-    if (rest == 0) return "0B";
+    if (rest == 0) return fmt::format("0{}B", space);
     constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> steps{
         {{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}, {"B", 1}}};
     if (rest % KiB != 0 && rest % 1000 == 0) {
         constexpr std::array<std::pair<std::string_view, std::int64_t>, 3> decimals{
             {{"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1000}}};
         for (const auto& [suffix, factor] : decimals) {
-            if (rest % factor == 0) return fmt::format("{}{}", rest / factor, suffix);
+            if (rest % factor == 0) return fmt::format("{}{}{}", rest / factor, space, suffix);
         }
     }
     // A few bytes more than a whole unit are readable ("1MiB+8B"); others are clearer in bytes.
     constexpr std::int64_t few = 64;
-    if (rest > KiB && rest % KiB >= few) return fmt::format("{}B", rest);
+    if (rest > KiB && rest % KiB >= few) return fmt::format("{}{}B", rest, space);
     std::string out;
     int terms = 0;
     for (const auto& [suffix, factor] : steps) {
         if (rest / factor == 0) continue;
-        if (++terms > 2) return fmt::format("{}B", size.count);
-        out += fmt::format("{}{}{}", out.empty() ? "" : "+", rest / factor, suffix);
+        if (++terms > 2) return fmt::format("{}{}B", size.count, space);
+        out += fmt::format("{}{}{}{}", out.empty() ? "" : "+", rest / factor, space, suffix);
         rest %= factor;
     }
     return out;
+}
+
+}  // namespace
+
+std::string format_exact(Bytes size) {
+    return exact(size, "");
+}
+
+std::string shown_size(Bytes size) {
+    return exact(size, " ");
 }
 
 std::string format_size(double bytes) {

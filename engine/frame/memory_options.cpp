@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include "core/shown_size.hpp"
 
 namespace effio {
 
@@ -47,8 +48,8 @@ MemoryPieces MemoryOptions::pieces() const {
 
 std::string MemoryOptions::text() const {
     const MemoryPieces shape = pieces();
-    return fmt::format("pieces of {} with gaps of {}", format_exact(Bytes{shape.piece}),
-                       format_exact(Bytes{shape.gap}));
+    return fmt::format("pieces of {} with gaps of {}", shown_size(Bytes{shape.piece}),
+                       shown_size(Bytes{shape.gap}));
 }
 
 Error changed_gap(std::string operation, const ByteFile& file) {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "core/shown_size.hpp"
 #include "core/units.hpp"
 #include "storage/removal.hpp"
 
@@ -167,7 +168,7 @@ class ArrayStorage : public Storage {
             return usage_error(fmt::format(
                 "backend {}: the datasets hold words of {}, and a transfer of {} is not "
                 "a multiple of that",
-                name(), exact_size(word), format_exact(Bytes{b.transfer})));
+                name(), exact_size(word), shown_size(Bytes{b.transfer})));
         }
         const std::int64_t each = division_ == ArrayDivision::words_by_block ? b.parts : 1;
         if (b.segments <= most_datasets / each) return {};

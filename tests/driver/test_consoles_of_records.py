@@ -123,7 +123,7 @@ def test_overlap(any_engine: Engine, tmp_path: Path) -> None:
     known = [f for f in shown.of_kind("figure") if f["name"] == "hidden_share"]
     known = [f for f in known if f["detail"]["limit"] is not None]
     told = {f"{max(0, 100 * f['metric']['value']):.0f}" for f in known}
-    sentences = re.findall(r"(\d+) % of \w+ hides|(nothing) of \w+ hides", text)
+    sentences = re.findall(r"(\d+) % of \d+ \w+ hides|(nothing) of \d+ \w+ hides", text)
     assert sentences
     assert {number or "0" for number, _ in sentences} <= told
     best = max(known, key=lambda f: float(f["metric"]["value"]))
@@ -162,8 +162,9 @@ def _joined(shown: Shown) -> dict[tuple[str, str, int], float]:
 def test_b_eff_io(any_engine: Engine, tmp_path: Path) -> None:
     words = ["b-eff-io", "--memory-per-rank=2MiB", "--time=10s", "--rounds=5"]
     shown = Shown(any_engine, tmp_path, *words)
-    live = [line.split() for line in shown.lines]
-    live = [w for w in live if len(w) >= 9 and w[8].endswith("B/s")]
+    chunk = r"\d+ (?:[KM]i)?B(?:\+\d+ B)?"
+    row = re.compile(rf"(\w+) +(\w+) +({chunk}) +(\d+) +(\d+) +(\S+) (\S+) +(\S+) (\w*B/s)")
+    live = [found.groups() for line in shown.lines if (found := row.match(line.strip()))]
     rows = shown.of_kind("measurement")
     assert len(live) == len(rows)
     for w, m in zip(live, rows, strict=True):

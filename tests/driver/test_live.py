@@ -24,7 +24,7 @@ from driver.conftest import Effio
 from effio.launch.live import LiveView, Status, describe, parse_status
 
 WORD = (
-    '{"effio_progress":{"title":"write shared 32KiB","call":"MPI_File_write_shared",'
+    '{"effio_progress":{"title":"write shared 32 KiB","call":"MPI_File_write_shared",'
     '"step_seconds":0.5,"step_scheduled_seconds":2,"step_bytes":64000000,'
     '"plan_done_fraction":0.25,"plan_seconds_left":90}}'
 )
@@ -32,7 +32,7 @@ WORD = (
 
 def test_a_progress_line_is_understood() -> None:
     assert parse_status(WORD) == Status(
-        "write shared 32KiB", "MPI_File_write_shared", 0.5, 2.0, 64e6, 0.25, 90.0
+        "write shared 32 KiB", "MPI_File_write_shared", 0.5, 2.0, 64e6, 0.25, 90.0
     )
 
 
@@ -64,7 +64,7 @@ def test_what_is_done_now_in_words() -> None:
     assert status is not None
     # 64 MB in 0.5 s; the clock goes on while the engine is silent, the rate does not.
     assert describe(status, since=1.0) == (
-        "write shared 32KiB · 128.0 MB/s now · 1.50 s of 2.00 s scheduled · in "
+        "write shared 32 KiB · 128.0 MB/s now · 1.50 s of 2.00 s scheduled · in "
         "MPI_File_write_shared"
     )
     assert describe(Status("read"), since=3.0) == "read · for 3.00 s"
@@ -116,7 +116,7 @@ def test_a_log_gets_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
             view.status(status)
         view.message("a\x1b[31m message")
     assert log.getvalue().splitlines() == [
-        "[ 25 %] write shared 32KiB · 128.0 MB/s now · 500 ms of 2.00 s scheduled · in "
+        "[ 25 %] write shared 32 KiB · 128.0 MB/s now · 500 ms of 2.00 s scheduled · in "
         "MPI_File_write_shared · about 90 s to go",
     ] * 2 + ["a message"]
 
@@ -164,11 +164,11 @@ def test_a_narrow_terminal_gets_two_lines_all_the_same(monkeypatch: pytest.Monke
     monkeypatch.setenv("COLUMNS", "80")
     screen = Terminal()
     with LiveView("b-eff on 2 ranks", terminal=True, stderr=screen) as view:
-        view.status(Status("repetition 1 of 3, messages of 256B", "MPI_Irecv, " * 9, 1, 9, 1e9))
+        view.status(Status("repetition 1 of 3, messages of 256 B", "MPI_Irecv, " * 9, 1, 9, 1e9))
         drawn = screen.getvalue()
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).splitlines()
     assert max(map(len, plain)) <= 80
-    assert plain[-1].startswith("  repetition 1 of 3, messages of 256B · 1.000 GB/s now")
+    assert plain[-1].startswith("  repetition 1 of 3, messages of 256 B · 1.000 GB/s now")
     assert plain[-1].endswith("…")
 
 
@@ -211,4 +211,4 @@ def test_on_a_real_terminal(with_engine: Effio, data: Path) -> None:
     assert re.search(r"\d+ % \d s gone", plain)
     assert re.search(r" of 20 MiB · \d s left in it · ", plain)
     # The engine's own table stands above it, undamaged.
-    assert re.search(r"write +256KiB +[34]\.\d +", plain)
+    assert re.search(r"write +256 KiB +[34]\.\d +", plain)

@@ -32,7 +32,7 @@ RUNNING = "20260303T000000Z-ior"
 SECRET = "the contents of a file outside"
 
 PROGRESS = (
-    '{"effio_progress":{"title":"write shared 1MiB","call":"pwrite","step_seconds":2,'
+    '{"effio_progress":{"title":"write shared 1 MiB","call":"pwrite","step_seconds":2,'
     '"step_bytes":1073741824,"step_planned_bytes":4294967296,"plan_done_fraction":0.25}}'
 )
 

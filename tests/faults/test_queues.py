@@ -48,7 +48,7 @@ def test_the_tenth_transfer_fails_at_its_completion(
     if not engine.is_openmpi:
         # The one whose transfer never ends has the word, not the one that waits for it to agree.
         assert run.code == 5, run
-        assert f"no progress for 5 s in '{access} shared 4KiB" in run.stderr, run
+        assert f"no progress for 5 s in '{access} shared 4 KiB" in run.stderr, run
         end = run.result.end
         assert end is not None
         (error,) = end["errors"]
@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_with_the_place(
         # the disk was full and waits for it to agree.
         assert run.code == 5, run
         # After 3 s plus the time of the reports on rank 0; 2 s later if only the other rank hangs.
-        assert re.search(r"no progress for [3-6] s in 'write shared 4KiB", run.stderr), run
+        assert re.search(r"no progress for [3-6] s in 'write shared 4 KiB", run.stderr), run
         assert "agree" not in run.stderr, run
         assert " are left on its file system" in run.stderr, run
         return

@@ -149,7 +149,7 @@ def test_plan_touches_nothing(any_engine: Engine, tmp_path: Path, data: Path) ->
     assert run.code == 0, run
     # 150 s by 150 units; U = 4 in row 1, whose chunk is Lmax.
     (row,) = [line for line in run.stdout.splitlines() if line.split()[:2] == ["1", "scatter"]]
-    assert row.split()[2:6] == ["2MiB", "2MiB", "4", "4.000"]
+    assert row.split()[2:8] == ["2", "MiB", "2", "MiB", "4", "4.000"]
     assert (contents(data), {p.name for p in tmp_path.iterdir()}) == before
     assert run.results == []
 

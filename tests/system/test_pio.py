@@ -154,8 +154,8 @@ def test_what_does_not_fit_is_left_out_with_its_reason(
     assert {m["pattern"] for m in run.result.measurements} == {"sequential", "flash-io", *DENSE}
     assert {m["where"]["buffer_bytes"] for m in run.result.measurements} == {KIB}
     reasons = [
-        "a buffer of 4KiB: the share of 6KiB is not a multiple of it",
-        "nested-strided with a buffer of 1KiB: --nested-count 4 does not divide the 6 calls of a "
+        "a buffer of 4 KiB: the share of 6 KiB is not a multiple of it",
+        "nested-strided with a buffer of 1 KiB: --nested-count 4 does not divide the 6 calls of a "
         "rank",
     ]
     assert sorted(run.result.run["study"]["left_out"]) == reasons

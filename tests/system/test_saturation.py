@@ -45,7 +45,7 @@ def test_the_answer_of_a_storage_that_is_shared(
         assert (detail["of_ranks"], detail["shape"]) == (4, shape)
         assert detail["fewest_rate_bytes_per_second"] == pytest.approx(100e6)
         said = f"use {enough} of 4" if enough else "highest rate "
-        assert f"{access}, transfer 64KiB, placing spread: {said}" in run.stdout
+        assert f"{access}, transfer 64 KiB, placing spread: {said}" in run.stdout
     growing = "the rate still grows with all 4 processes: more may be needed"
     assert (growing in run.stdout) == (enough is None)
     whole = run.result.figure("saturation")["metric"]

@@ -8,6 +8,7 @@
 
 #include "core/fields.hpp"
 #include "core/layout.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/ring_patterns/ping_pong.hpp"
@@ -276,7 +277,7 @@ void report_pairs(Session& session, const PairsResult& result) {
     row("between nodes", outside);
     std::string text =
         fmt::format("\nPairs of ranks, one at a time, messages of 1 B and {}: {} of {}{}\n{}",
-                    format_exact(Bytes{result.bytes}), result.pairs.size(), result.pairs_in_all,
+                    shown_size(Bytes{result.bytes}), result.pairs.size(), result.pairs_in_all,
                     result.sampled() ? ", a sample in which each rank is met equally often" : "",
                     table.text(2));
     for (const SlowRank& r : ranks) {

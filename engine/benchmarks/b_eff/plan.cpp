@@ -7,6 +7,7 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/messages.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "parallel/system.hpp"
 
@@ -126,7 +127,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         "memory per rank: {}, and about {} for the order and the counts of a pattern\n"
         "{}{}{}\n{}",
         count_of(input.ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
-        format_rate(input.rate), format_exact(Bytes{lengths[length_count - 1]}), length_count,
+        format_rate(input.rate), shown_size(Bytes{lengths[length_count - 1]}), length_count,
         count_of(std::ssize(patterns), "pattern"),
         count_of(std::ssize(parameters.methods), "method"),
         count_of(parameters.repetitions(), "repetition"), count_of(experiments, "experiment"),

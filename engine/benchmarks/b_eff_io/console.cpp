@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/views.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/cold.hpp"
@@ -53,7 +54,7 @@ class ConsoleView : public Observer {
             sizes, s.partitions.back() == 1 ? "rank" : "ranks",
             format_duration(s.scheduled_seconds()),
             s.parameters.rounds > 1 ? " in " + count_of(s.parameters.rounds, "round") : "",
-            format_exact(Bytes{s.lmax}), s.parameters.storage.directory,
+            shown_size(Bytes{s.lmax}), s.parameters.storage.directory,
             format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,
             s.shared_pointer ? "" : "NOT USED, ", s.shared_pointer_note, result_path_));
         console_.print(fmt::format(live_format, "access", "pattern", "chunk", "ranks", "calls",
@@ -79,7 +80,7 @@ class ConsoleView : public Observer {
             if (!sure.empty()) remark += (remark.empty() ? "" : "; ") + sure;
         }
         console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
-                                   format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,
+                                   shown_size(Bytes{r.row.chunk}), r.ranks, r.repetitions,
                                    format_duration(r.span.seconds),
                                    r.valid ? format_rate(r.rate()) : "-", remark));
     }
@@ -146,7 +147,7 @@ class ConsoleView : public Observer {
                     for (const Row& row : rows) {
                         if (row.type != t || row.position != position) continue;
                         if (cells.empty()) {
-                            cells = {format_exact(Bytes{row.chunk}), std::string(name(access))};
+                            cells = {shown_size(Bytes{row.chunk}), std::string(name(access))};
                         }
                         const auto& cell =
                             p.rows[index(access)][static_cast<std::size_t>(row.number)];

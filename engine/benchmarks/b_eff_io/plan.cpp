@@ -10,6 +10,7 @@
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
 #include "core/fields.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
 #include "frame/cold.hpp"
@@ -136,7 +137,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
             const std::int64_t row_bytes = planned.bytes_of(row);
             table.row(
                 {std::to_string(row.number), std::string(name(row.type)),
-                 format_exact(Bytes{row.chunk}), format_exact(Bytes{row.memory}),
+                 shown_size(Bytes{row.chunk}), shown_size(Bytes{row.memory}),
                  std::to_string(row.units), fmt::format("{:.3f}", budget.unit_seconds * row.units),
                  std::to_string(planned.calls[p]), format_size(static_cast<double>(row_bytes)),
                  planned.cut[p] ? "cut by cap" : ""});
@@ -189,7 +190,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         "largest chunk {}; {} partitions of {} each; {} time units of {}\n"
         "cap: {}, {}\n{}\n{}{}{}",
         count_of(ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
-        format_rate(input.rate), format_exact(Bytes{lmax}), partitions.size(),
+        format_rate(input.rate), shown_size(Bytes{lmax}), partitions.size(),
         format_duration(budget.partition_seconds), budget.units,
         format_duration(budget.unit_seconds), format_size(static_cast<double>(cap.bytes)), cap.why,
         against.text(),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/shown_size.hpp"
 #include "frame/storage_run.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/cache_watch.hpp"
@@ -289,7 +290,7 @@ RowTask Runner::task_of(const OpenFile& f, const Row& row) const {
 void Runner::begin_step(const OpenFile& f, const Row& row, double budget) {
     Progress::Step step;
     step.title = fmt::format("{} {} {}", b_eff_io::name(f.access), b_eff_io::name(f.type),
-                             format_exact(Bytes{row.chunk}));
+                             shown_size(Bytes{row.chunk}));
     step.path = f.file->path();
     step.scheduled_seconds = budget;
     step.allowance_seconds = static_cast<double>(f.comm.size() * row.memory) / slowest_storage;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::io_bench {
 namespace {
@@ -143,8 +144,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             for (const auto& test : tests) add(test.pattern, test.order, block.count);
         }
     }
-    study.title =
-        fmt::format("IO_Bench: files of {}, six tests a block size", format_exact(p.size));
+    study.title = fmt::format("IO_Bench: files of {}, six tests a block size", shown_size(p.size));
     study.facts = {{"file_bytes", Unit::bytes, "--size", p.size.count}};
     return study;
 }

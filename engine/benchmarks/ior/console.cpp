@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/ior/views.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/cold.hpp"
@@ -29,7 +30,7 @@ class ConsoleView : public Observer {
                         count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
                         p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
                         p.files == Files::shared ? "one shared file" : "a file for each process",
-                        name(p.order), count_of(p.segments, "segment"), format_exact(p.block),
+                        name(p.order), count_of(p.segments, "segment"), shown_size(p.block),
                         format_size(static_cast<double>(workers * p.segments) *
                                     static_cast<double>(p.block.count)),
                         s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)),
@@ -64,7 +65,7 @@ class ConsoleView : public Observer {
             return format_duration(r.span(name).seconds());
         };
         console_.print(fmt::format(
-            live_format, name(r.access), r.repetition + 1, format_exact(Bytes{r.geometry.transfer}),
+            live_format, name(r.access), r.repetition + 1, shown_size(Bytes{r.geometry.transfer}),
             r.valid ? format_rate(r.rate()) : "-", fmt::format("{:.0f}", r.operation_rate()),
             r.call_times ? format_duration(r.call_times->quantile_seconds(0.99)) : "-",
             part("open"), part("transfer"), part("sync"), part("close"), remark));
@@ -88,11 +89,11 @@ class ConsoleView : public Observer {
                 const auto half = half_width_of(values);
                 means.push_back({bandwidth_of(access, transfer.count).text, values});
                 if (rates.count() == 0) {
-                    table.row({std::string(name(access)), format_exact(transfer), "-"});
+                    table.row({std::string(name(access)), shown_size(transfer), "-"});
                     continue;
                 }
                 const auto mb = [](double rate) { return fmt::format("{:.1f}", rate / MB_per_s); };
-                table.row({std::string(name(access)), format_exact(transfer), mb(rates.mean()),
+                table.row({std::string(name(access)), shown_size(transfer), mb(rates.mean()),
                            mb(rates.max()), mb(rates.min()), half ? mb(*half) : "-",
                            std::to_string(rates.count())});
             }

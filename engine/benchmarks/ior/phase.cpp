@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
+#include "core/shown_size.hpp"
 #include "core/units.hpp"
 
 namespace effio::ior {
@@ -125,7 +126,7 @@ void Runner::begin_step(const Task& task, const char* what) {
     const Geometry g = geometry(task.transfer);
     Progress::Step step;
     step.title = fmt::format("{} {} {}, repetition {}", what, name(g.files),
-                             format_exact(Bytes{task.transfer}), task.repetition + 1);
+                             shown_size(Bytes{task.transfer}), task.repetition + 1);
     step.path = path_of(task, worker(task.owner, 0));
     step.scheduled_seconds = task.timed ? p.stonewall.count : 0;
     // Ranks that are done wait in silence for the slowest one.

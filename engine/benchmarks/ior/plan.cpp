@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/ior/files.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "frame/cold.hpp"
 
@@ -96,7 +97,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
             if (!p.does(access)) continue;
             const PlannedPhase phase =
                 phase_of(p, transfer, all, static_cast<double>(workers), rate, false);
-            table.row({std::string(name(access)), format_exact(transfer),
+            table.row({std::string(name(access)), shown_size(transfer),
                        fmt::format("{:.0f}", phase.calls), format_size(phase.bytes()),
                        format_duration(phase.seconds)});
             phases.push_back(Json{{"access", name(access)},

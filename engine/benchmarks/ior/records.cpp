@@ -4,6 +4,7 @@
 
 #include "benchmarks/ior/views.hpp"
 #include "core/fields.hpp"
+#include "core/shown_size.hpp"
 #include "frame/round_figures.hpp"
 #include "frame/storage_run.hpp"
 #include "frame/until_ci.hpp"
@@ -275,7 +276,7 @@ class RecordView : public Observer {
 
 UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer) {
     return {fmt::format("{}_bandwidth", name(access)), mean_place_fields().json({access, transfer}),
-            "B/s", fmt::format("{}, transfer {}", name(access), format_exact(Bytes{transfer}))};
+            "B/s", fmt::format("{}, transfer {}", name(access), shown_size(Bytes{transfer}))};
 }
 
 std::vector<double> rates_of(const RunResult& run, Access access, std::int64_t transfer) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "benchmarks/overlap/views.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/round_figures.hpp"
@@ -40,7 +41,7 @@ class ConsoleView : public Observer {
         if (c.valid && c.error_count == 0) return;
         console_.print(fmt::format("{} {} {}: {}\n", name(c.point.way),
                                    c.point.write ? "write" : "read",
-                                   format_exact(Bytes{c.point.transfer}),
+                                   shown_size(Bytes{c.point.transfer}),
                                    c.errors.empty() ? "failed" : c.errors.front().text()));
     }
 
@@ -89,7 +90,7 @@ class ConsoleView : public Observer {
                 const auto stated = s->stated();
                 const auto limit = s->limit();
                 repetitions = std::max(repetitions, s->times.size());
-                table.row({std::string(name(way)), format_exact(Bytes{s->point.transfer}),
+                table.row({std::string(name(way)), shown_size(Bytes{s->point.transfer}),
                            format_duration(mean.io), format_duration(mean.work),
                            format_duration(mean.both),
                            number(stated, s->hidden().empty() ? "-" : "not known"),

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/certainty.hpp"
+#include "core/shown_size.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 
@@ -195,7 +196,7 @@ std::string sentence(std::span<const Series* const> of_a_way) {
         const double percent = 100 * share(s);
         return fmt::format("{} of {} hides ({})",
                            percent <= -0.5 ? "nothing" : fmt::format("{:.0f} %", std::abs(percent)),
-                           format_exact(Bytes{s.point.transfer}),
+                           shown_size(Bytes{s.point.transfer}),
                            why(s.point, *limit_of(mean), mean));
     };
     std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),

@@ -7,6 +7,7 @@
 
 #include "benchmarks/overlap/runner.hpp"
 #include "benchmarks/overlap/views.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
 #include "frame/benchmark_with.hpp"
@@ -122,7 +123,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
             const double work =
                 work_seconds(p.work_time ? std::optional(p.work_time->count) : std::nullopt, io);
             const double cell = 2 * (io + work);
-            table.row({write ? "write" : "read", format_exact(transfer), std::to_string(bytes),
+            table.row({write ? "write" : "read", shown_size(transfer), std::to_string(bytes),
                        fmt::format("{:.4f}", io), fmt::format("{:.4f}", work),
                        fmt::format("{:.4f}", cell)});
             cells.push_back(Json{{"access", write ? "write" : "read"},

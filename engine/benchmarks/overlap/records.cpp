@@ -4,6 +4,7 @@
 
 #include "benchmarks/overlap/views.hpp"
 #include "core/fields.hpp"
+#include "core/shown_size.hpp"
 #include "frame/round_figures.hpp"
 #include "frame/storage_run.hpp"
 #include "frame/until_ci.hpp"
@@ -210,7 +211,7 @@ Json where_of(const Point& point) {
 
 std::string text_of(const Point& point, std::string_view figure) {
     return fmt::format("{} of {} {} {} beside {} work", figure, name(point.way),
-                       point.write ? "write" : "read", format_exact(Bytes{point.transfer}),
+                       point.write ? "write" : "read", shown_size(Bytes{point.transfer}),
                        name(point.work));
 }
 

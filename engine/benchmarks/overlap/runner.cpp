@@ -10,6 +10,7 @@
 #include "benchmarks/overlap/views.hpp"
 #include "core/balanced_order.hpp"
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 #include "frame/ending.hpp"
 #include "frame/storage_options.hpp"
 #include "storage/cache_watch.hpp"
@@ -284,7 +285,7 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
         parameters_.work_time ? std::optional(parameters_.work_time->count) : std::nullopt, io);
     const Polls polls = work.plan(cell.asked_seconds, parameters_.polls);
     begin_step(fmt::format("{} {} {}, repetition {}", name(way.way), write ? "write" : "read",
-                           format_exact(Bytes{bytes_of(size)}), repetition + 1),
+                           shown_size(Bytes{bytes_of(size)}), repetition + 1),
                way, 3 * cell.asked_seconds);
     auto opened = open(way);
     if (!opened) return;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::partest {
 namespace {
@@ -290,9 +291,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         }
     }
     const std::string amount =
-        p.total ? format_exact(*p.total) + " in all" : format_exact(p.size) + " a task";
+        p.total ? shown_size(*p.total) + " in all" : shown_size(p.size) + " a task";
     study.title =
-        fmt::format("partest: {} in calls of {}{}", amount, format_exact(p.call),
+        fmt::format("partest: {} in calls of {}{}", amount, shown_size(p.call),
                     small ? "; chunks are smaller than the block: the container has holes" : "");
     study.facts = {
         {"size_bytes", Unit::bytes, "--size", p.size.count},

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/shown_size.hpp"
 #include "parallel/from_root.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -287,12 +288,12 @@ Status Parameters::set_modules() {
 std::optional<std::string> Parameters::misfit(const Module& module, Bytes buffer) const {
     if (module.size.count % buffer.count != 0) {
         return fmt::format("a buffer of {}: the share of {} is not a multiple of it",
-                           format_exact(buffer), format_exact(module.size));
+                           shown_size(buffer), shown_size(module.size));
     }
     const std::int64_t count = module.size.count / buffer.count;
     const auto here = [&](const std::string& why) {
         return fmt::format("{} with a buffer of {}: {}", word_of(spatial_words(), module.spatial),
-                           format_exact(buffer), why);
+                           shown_size(buffer), why);
     };
     if (module.spatial == Spatial::nested_strided && count % nested_count != 0) {
         return here(fmt::format("--nested-count {} does not divide the {} of a rank", nested_count,

@@ -8,6 +8,7 @@
 
 #include "benchmarks/probe/limits.hpp"
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "frame/storage_run.hpp"
 
@@ -232,7 +233,7 @@ study::Definition define(const Parameters& p, int ranks) {
         cell.counts = study::Counts::visit;
     }
     study.title = fmt::format("Probe: streams of {}, {} small reads, up to {} names a process",
-                              format_exact(p.size), p.reads, p.names);
+                              shown_size(p.size), p.reads, p.names);
     study.facts = {{"size_bytes", Unit::bytes, "--size, in whole calls", bytes}};
     return study;
 }

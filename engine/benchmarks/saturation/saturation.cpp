@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::saturation {
 namespace {
@@ -140,7 +141,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             }
         }
     }
-    study.title = fmt::format("Saturation: {} of each process", format_exact(p.size));
+    study.title = fmt::format("Saturation: {} of each process", shown_size(p.size));
     study.facts = {{"size_bytes", Unit::bytes, "--size, of a process", p.size.count}};
     return study;
 }

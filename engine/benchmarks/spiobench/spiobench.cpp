@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::spiobench {
 namespace {
@@ -117,7 +118,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         }
     }
     const std::string amount =
-        p.task_size ? format_exact(*p.task_size) + " a task" : format_exact(p.size) + " in all";
+        p.task_size ? shown_size(*p.task_size) + " a task" : shown_size(p.size) + " in all";
     study.title = fmt::format("SPIOBENCH: {}, a file of each task", amount);
     std::optional<std::int64_t> in_all;
     if (!p.task_size) in_all = p.size.count;

@@ -4,10 +4,11 @@
 #include <algorithm>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::study {
 Axis size_axis(const std::string& title, std::int64_t bytes) {
-    return {title + "_bytes", title, "B", bytes, format_exact(Bytes{bytes})};
+    return {title + "_bytes", title, "B", bytes, shown_size(Bytes{bytes})};
 }
 
 Axis count_axis(const std::string& title, std::int64_t count) {

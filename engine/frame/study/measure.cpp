@@ -385,7 +385,10 @@ void Measure::save_calls(Done& done) const {
     const auto& prefix = stage_.options.save_calls;
     if (!prefix) return;
     std::string name = fmt::format("{}-{}", *prefix, visit_.cell.pattern);
-    for (const auto& axis : visit_.cell.axes) name += "-" + axis.text;
+    for (const auto& axis : visit_.cell.axes) {
+        const bool is_size = axis.unit == "B" && axis.value.is_number();
+        name += "-" + (is_size ? format_exact(Bytes{axis.value.get<std::int64_t>()}) : axis.text);
+    }
     const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", name, done.pass.name,
                                          visit_.repetition, crew_.comm.rank());
     for (CallTime& call : done.moved.kept) call.begin -= done.seen.start;

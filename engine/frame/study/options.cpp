@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/pattern.hpp"
+#include "core/shown_size.hpp"
 
 namespace effio::study {
 namespace {
@@ -129,7 +130,7 @@ std::string Options::verified() const {
     if (kept() == 0) return "every byte of a second read, or of timed reads that stay in memory";
     return fmt::format(
         "every byte of the timed reads, up to {} of each rank; the rest by a second read",
-        format_exact(verify_memory));
+        shown_size(verify_memory));
 }
 
 Status Options::check_common() {

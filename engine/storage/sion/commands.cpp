@@ -12,6 +12,7 @@
 
 #include "core/nearest.hpp"
 #include "core/options.hpp"
+#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "storage/sion/container.hpp"
 #include "storage/sion/copies.hpp"
@@ -63,7 +64,7 @@ const char* name_of(KeyValues keys) {
 }
 
 std::string text_of(std::int64_t bytes) {
-    return format_exact(Bytes{bytes});
+    return shown_size(Bytes{bytes});
 }
 
 /// "0-3, 7"

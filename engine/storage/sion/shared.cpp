@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "core/shown_size.hpp"
 #include "core/units.hpp"
 #include "storage/late_views.hpp"
 #include "storage/removal.hpp"
@@ -148,7 +149,7 @@ Result<SharedContainer::Known> SharedContainer::make(const std::string& path, co
         made.remark = fmt::format(
             "chunks of {} are smaller than a block of the file system, {}: "
             "each takes a whole one",
-            format_exact(Bytes{least}), format_exact(Bytes{block}));
+            shown_size(Bytes{least}), shown_size(Bytes{block}));
     }
     return made;
 }

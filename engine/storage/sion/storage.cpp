@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/shown_size.hpp"
 #include "storage/posix.hpp"
 #include "storage/run_file.hpp"
 #include "storage/sion/container.hpp"
@@ -169,7 +170,7 @@ class SionStorage : public PosixStorage {
         return usage_error(
             fmt::format("backend sion: {} in chunks of {} for each of {} are more than {} chunks; "
                         "use larger ones (chunk=…)",
-                        format_exact(Bytes{blocks.part_bytes()}), format_exact(Bytes{chunk}),
+                        shown_size(Bytes{blocks.part_bytes()}), shown_size(Bytes{chunk}),
                         count_of(blocks.parts, "part"), most_sion_chunks));
     }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/shown_size.hpp"
+
 namespace effio {
 namespace {
 
@@ -72,6 +74,15 @@ TEST(Units, exact_sizes_are_read_back_as_they_were) {
     EXPECT_EQ(format_exact(Bytes{5000}), "5kB");
     EXPECT_EQ(format_exact(Bytes{1024'000}), "1000KiB");
     EXPECT_EQ(format_exact(Bytes{1032}), "1KiB+8B");
+}
+
+TEST(Units, sizes_for_people_have_a_space_before_the_unit) {
+    EXPECT_EQ(shown_size(Bytes{65536}), "64 KiB");
+    EXPECT_EQ(shown_size(Bytes{1048584}), "1 MiB+8 B");
+    EXPECT_EQ(shown_size(Bytes{5000}), "5 kB");
+    EXPECT_EQ(shown_size(Bytes{47'008}), "47008 B");
+    EXPECT_EQ(shown_size(Bytes{1073741824LL + 1048576 + 1}), "1074790401 B");
+    EXPECT_EQ(shown_size(Bytes{0}), "0 B");
 }
 
 TEST(Units, printed_for_people) {

@@ -202,8 +202,8 @@ TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_told) {
     run.setup.parameters.memory.piece = Bytes{64};
     EXPECT_EQ(missed(run),
               (std::vector<std::string>{"not official: the definition has the data of a call in "
-                                        "one piece of memory, not in pieces of 64B with gaps of "
-                                        "64B"}));
+                                        "one piece of memory, not in pieces of 64 B with gaps of "
+                                        "64 B"}));
 }
 
 }  // namespace

@@ -123,19 +123,20 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     const Series small = series(Way::nonblocking, 4096, none);
     const std::vector<const Series*> both{&small, &large};
     EXPECT_EQ(sentence(both),
-              "nonblocking write beside compute work: 100 % of 1MiB hides (the computation hides "
-              "it), but 0 % of 4KiB hides (the bytes are left for the wait: the transfer does not "
+              "nonblocking write beside compute work: 100 % of 1 MiB hides (the computation hides "
+              "it), but 0 % of 4 KiB hides (the bytes are left for the wait: the transfer does not "
               "go on, or not as fast, while the rank computes)");
     none.wait = 0;
     none.post = 10;
     const Series waits = series(Way::blocking, 4096, none);
     const std::vector<const Series*> one{&waits};
-    EXPECT_EQ(sentence(one),
-              "blocking write beside compute work: 0 % of 4KiB hides (the call comes back when the "
-              "bytes are moved)");
+    EXPECT_EQ(
+        sentence(one),
+        "blocking write beside compute work: 0 % of 4 KiB hides (the call comes back when the "
+        "bytes are moved)");
     const Series longer = series(Way::blocking, 4096, times(10, 20, 30.4));
-    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 59),
-              "blocking write beside compute work: nothing of 4KiB hides (");
+    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 60),
+              "blocking write beside compute work: nothing of 4 KiB hides (");
     const Series unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
     const std::vector<const Series*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
@@ -195,7 +196,7 @@ TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
         "or a machine that is quiet, would show it");
     const std::vector<const Series*> both{&unknown, &known};
     EXPECT_TRUE(
-        sentence(both).starts_with("thread write beside compute work: 49 % of 8KiB hides ("));
+        sentence(both).starts_with("thread write beside compute work: 49 % of 8 KiB hides ("));
 }
 
 }  // namespace

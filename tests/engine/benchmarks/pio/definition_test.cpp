@@ -211,7 +211,7 @@ TEST(PioDefinition, variants_are_axes_where_there_are_several) {
     const study::Cell& cell = study->cells[3];
     std::vector<std::string> axes;
     for (const auto& axis : cell.axes) axes.push_back(axis.name + " " + axis.text);
-    EXPECT_EQ(axes, (std::vector<std::string>{"buffer_bytes 16B", "layout nc-nc", "sieving off"}));
+    EXPECT_EQ(axes, (std::vector<std::string>{"buffer_bytes 16 B", "layout nc-nc", "sieving off"}));
     EXPECT_EQ(cell.memory_spacing, 32);
     EXPECT_EQ(cell.addresses(1).place(1), 4 * 48 + 48);
     EXPECT_EQ(cell.file_bytes, 8 * 48 - 32);
@@ -339,7 +339,7 @@ TEST(PioConfig, faults_have_file_and_line) {
              {begin + "BufferSize 4KiBx\n", "pio.conf:2: "},
              {begin + "BufferSize 16B 0B\n", "pio.conf:2: 0B is not a size of data"},
              {begin + "BufferSize 2GiB\n", "pio.conf:2: a buffer of 2GiB is more than 1GiB"},
-             {begin + "BufferSize 48B\n" + end, "pio.conf:4: a buffer of 48B: the share"},
+             {begin + "BufferSize 48B\n" + end, "pio.conf:4: a buffer of 48 B: the share"},
              {"Testfile /tmp/x\n", "pio.conf:1: Testfile: --dir"},
              {"Speed 11\n", "pio.conf:1: no directive Speed; known are"}}) {
         Parameters p = parameters();

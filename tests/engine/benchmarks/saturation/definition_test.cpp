@@ -99,7 +99,7 @@ TEST(SaturationStudy, a_curve_is_summed_up_in_a_sentence) {
     const auto curves = enough_of(*study, means.list());
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_EQ(curves[0].sentence(),
-              "own file write, transfer 4KiB, placing spread: use 4 of 8 processes for I/O: "
+              "own file write, transfer 4 KiB, placing spread: use 4 of 8 processes for I/O: "
               "290 MB/s of at most 300 MB/s (8 processes); 1 gets 100 MB/s; the rate grows, then "
               "stays level");
     const Figure f = curves[0].figure("saturation");
@@ -125,7 +125,7 @@ TEST(SaturationStudy, all_are_never_enough_while_the_rate_still_grows) {
     const auto curves = enough_of(*study, measured(*study, {{100, 190}, {100, 190}}).list());
     ASSERT_EQ(curves.size(), 1U);
     EXPECT_EQ(curves[0].sentence(),
-              "own file write, transfer 4KiB, placing spread: highest rate 190 MB/s with 2 of 2 "
+              "own file write, transfer 4 KiB, placing spread: highest rate 190 MB/s with 2 of 2 "
               "processes; 1 gets 100 MB/s; the rate still grows with all 2 processes: more may be "
               "needed");
     const Figure f = curves[0].figure("saturation");

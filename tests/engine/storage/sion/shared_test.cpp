@@ -321,7 +321,7 @@ TEST_F(Shared, files_that_vanish_with_the_close_vanish_all) {
 TEST_F(Shared, small_chunks_are_remarked) {
     auto container = open(OpenMode::creating(), {Numbers{4096, 100}, 4096});
     ASSERT_TRUE(container);
-    EXPECT_NE(container->remark().find("of 100B are smaller"), std::string::npos)
+    EXPECT_NE(container->remark().find("of 100 B are smaller"), std::string::npos)
         << container->remark();
     close(*container);
     container = open(OpenMode::reading(), {});
