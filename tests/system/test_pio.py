@@ -245,7 +245,7 @@ def test_a_configuration_file_with_faults(any_engine: Engine, tmp_path: Path, da
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--buffer", "3KiB"], "4MiB is not a multiple of it"),
+        (["--buffer", "3KiB"], "4 MiB is not a multiple of it"),
         (
             ["--spatial", "nested-strided", "--nested-count", "3"],
             "--nested-count 3 does not divide",
