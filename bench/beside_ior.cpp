@@ -39,10 +39,10 @@ struct Engine {
         effio::ior::Calls calls;
         calls.access = access;
         calls.geometry = geometry;
-        std::vector<effio::ior::Lane> lanes(1);
-        effio::ior::Lane& lane = lanes.front();
-        lane.walk = geometry.walk(worker, geometry.block);
-        lane.transfers = geometry.block / geometry.transfer;
+        std::vector<effio::ior::WorkerShare> shares(1);
+        effio::ior::WorkerShare& share = shares.front();
+        share.walk = geometry.walk(worker, geometry.block);
+        share.transfers = geometry.block / geometry.transfer;
         const auto mode =
             access == Access::write ? effio::OpenMode::creating() : effio::OpenMode::reading();
         auto file = storage->open(self, {path, mode, effio::Element::byte, {}});
@@ -50,18 +50,18 @@ struct Engine {
             failed = true;
             return 0;
         }
-        lane.file = std::move(*file);
-        lane.data.swap(data);
-        std::swap(lane.memory, memory);
+        share.file = std::move(*file);
+        share.data.swap(data);
+        std::swap(share.memory, memory);
         const effio::ior::Until until;
         session.comm.barrier();
         const double start = MPI_Wtime();
-        const auto done = effio::ior::Pass(session, session.comm, calls, until).run(lanes);
+        const auto done = effio::ior::Pass(session, session.comm, calls, until).run(shares);
         const double rate = bare::rate_of(MPI_Wtime() - start, static_cast<long>(geometry.block));
-        lane.data.swap(data);
-        std::swap(lane.memory, memory);
-        failed = failed || done.sum(&effio::ior::LaneDone::transfers) != lane.transfers ||
-                 !lane.file->close();
+        share.data.swap(data);
+        std::swap(share.memory, memory);
+        failed = failed || done.sum(&effio::ior::WorkerResult::transfers) != share.transfers ||
+                 !share.file->close();
         return rate;
     }
     double write(const std::string& path) { return pass(Access::write, path); }

@@ -43,7 +43,7 @@ struct Engine {
         const std::int64_t files = paths.workload().items;
         const effio::mdtest::Iteration iteration{session, session.comm, parameters, paths,
                                                  *posix,  nullptr,      0,          files};
-        effio::Crew crew(1);
+        effio::WorkerThreads threads(1);
         effio::CommonClock common(session.comm, effio::find_topology(session.comm));
         effio::mdtest::Workers workers;
         workers.push_back(std::make_unique<effio::mdtest::Worker>(iteration, 0));
@@ -51,9 +51,9 @@ struct Engine {
         for (std::size_t i = 0; i < actions.size(); ++i) {
             const auto phases = effio::mdtest::all_phases();
             const auto phase = std::find_if(phases.begin(), phases.end(), [&](const auto& p) {
-                return p.thing == effio::mdtest::Thing::file && p.action == actions[i];
+                return p.thing == effio::mdtest::ItemKind::file && p.action == actions[i];
             });
-            const auto done = measure_phase(iteration, *phase, common, workers, crew);
+            const auto done = measure_phase(iteration, *phase, common, workers, threads);
             failed = failed || done.operations != files || done.outcome.error_count > 0;
             rates[i] =
                 static_cast<double>(files * session.comm.size()) / session.comm.max(done.total);

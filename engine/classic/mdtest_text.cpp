@@ -16,40 +16,40 @@ namespace effio {
 namespace {
 
 using mdtest::Action;
+using mdtest::ItemKind;
 using mdtest::Observer;
 using mdtest::PhaseResult;
 using mdtest::PhaseSummary;
 using mdtest::RunResult;
 using mdtest::Setup;
-using mdtest::Thing;
 
 /// A row of the table, in the original's order.
 struct SummaryRow {
-    Thing thing;
+    ItemKind thing;
     Action action;
     const char* title;
 };
 constexpr std::array summary_rows{
-    SummaryRow{Thing::directory, Action::create, "Directory creation"},
-    SummaryRow{Thing::directory, Action::stat, "Directory stat"},
-    SummaryRow{Thing::directory, Action::rename, "Directory rename"},
-    SummaryRow{Thing::directory, Action::remove, "Directory removal"},
-    SummaryRow{Thing::file, Action::create, "File creation"},
-    SummaryRow{Thing::file, Action::stat, "File stat"},
-    SummaryRow{Thing::file, Action::read, "File read"},
-    SummaryRow{Thing::file, Action::remove, "File removal"},
-    SummaryRow{Thing::tree, Action::create, "Tree creation"},
-    SummaryRow{Thing::tree, Action::remove, "Tree removal"}};
+    SummaryRow{ItemKind::directory, Action::create, "Directory creation"},
+    SummaryRow{ItemKind::directory, Action::stat, "Directory stat"},
+    SummaryRow{ItemKind::directory, Action::rename, "Directory rename"},
+    SummaryRow{ItemKind::directory, Action::remove, "Directory removal"},
+    SummaryRow{ItemKind::file, Action::create, "File creation"},
+    SummaryRow{ItemKind::file, Action::stat, "File stat"},
+    SummaryRow{ItemKind::file, Action::read, "File read"},
+    SummaryRow{ItemKind::file, Action::remove, "File removal"},
+    SummaryRow{ItemKind::tree, Action::create, "Tree creation"},
+    SummaryRow{ItemKind::tree, Action::remove, "Tree removal"}};
 
-const char* kinds_of(mdtest::Things things) {
-    if (things == mdtest::Things::both) return "files/directories";
-    return things == mdtest::Things::files ? "files" : "directories";
+const char* kinds_of(mdtest::ItemSelection things) {
+    if (things == mdtest::ItemSelection::both) return "files/directories";
+    return things == mdtest::ItemSelection::files ? "files" : "directories";
 }
 
 bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
-    if (row.thing == Thing::tree || p.things == mdtest::Things::both) return true;
-    return p.things ==
-           (row.thing == Thing::file ? mdtest::Things::files : mdtest::Things::directories);
+    if (row.thing == ItemKind::tree || p.things == mdtest::ItemSelection::both) return true;
+    return p.things == (row.thing == ItemKind::file ? mdtest::ItemSelection::files
+                                                    : mdtest::ItemSelection::directories);
 }
 
 /// Which columns a table has.

@@ -35,8 +35,8 @@ void Neighbours::tell(const char* event, ExitCode status, const std::string& rea
                {"reason", reason}});
 }
 
-std::vector<Neighbours::Told> Neighbours::told() const {
-    std::vector<Told> all(names_.size());
+std::vector<Neighbours::Report> Neighbours::told() const {
+    std::vector<Report> all(names_.size());
     std::ifstream file(path_);
     for (std::string text; std::getline(file, text);) {
         const Json line = Json::parse(text, nullptr, false);
@@ -44,7 +44,7 @@ std::vector<Neighbours::Told> Neighbours::told() const {
         const std::string event = line.value("event", "");
         const std::size_t number = line.value("group", std::size_t{0});
         if (number < 1 || number > all.size()) continue;
-        Told& group = all[number - 1];
+        Report& group = all[number - 1];
         const auto status = static_cast<ExitCode>(line.value("exit_code", 0));
         if (event == "end") group.ended = status;
         if (event == "call_off" && !group.called_off) group.called_off = status;

@@ -20,7 +20,7 @@ namespace effio {
 class Neighbours {
   public:
     /// What a group has reported until now.
-    struct Told {
+    struct Report {
         std::optional<ExitCode> ended;       ///< its last line is written and its files are gone
         std::optional<ExitCode> called_off;  ///< it ends the whole job
         std::string reason;
@@ -50,7 +50,7 @@ class Neighbours {
         tell("call_off", status, reason);
     }
     /// By group.
-    std::vector<Told> told() const;
+    std::vector<Report> told() const;
 
     /// Looks whether another group ended the job; true from then on. For one rank of a group.
     bool look();

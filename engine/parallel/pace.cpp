@@ -32,12 +32,12 @@ std::string_view name(StopReason reason) {
     return "none";
 }
 
-Wall meet_at_wall(const Comm& comm, std::span<const Standing> mine) {
+Wall meet_at_wall(const Comm& comm, std::span<const StopPoint> mine) {
     // The smallest of a number is the largest of its negative: one reduction serves both.
     std::array<std::int64_t, 3> counts{-mine.front().done, mine.front().done, 0};
     std::array<double, 2> times{-mine.front().seconds, mine.front().seconds};
     std::array<std::int64_t, 3> sums{0, static_cast<std::int64_t>(mine.size()), 0};
-    for (const Standing& s : mine) {
+    for (const StopPoint& s : mine) {
         counts[0] = std::max(counts[0], -s.done);
         counts[1] = std::max(counts[1], s.done);
         if (s.reason == StopReason::interrupted) counts[2] = 1;

@@ -198,7 +198,7 @@ class Deadline {
 };
 
 /// Where a worker stood when it met its deadline or count.
-struct Standing {
+struct StopPoint {
     std::int64_t done = 0;
     double seconds = 0;  ///< from its start to its last operation's end
     StopReason reason = StopReason::none;
@@ -217,7 +217,7 @@ struct Wall {
 };
 
 /// Collective; each rank has at least one worker.
-Wall meet_at_wall(const Comm& comm, std::span<const Standing> mine);
+Wall meet_at_wall(const Comm& comm, std::span<const StopPoint> mine);
 
 /// All ranks' vote at the borders of a fixed plan: go on unless a signal asked any of them to stop.
 /// One number is reduced.

@@ -19,7 +19,7 @@ from effio.judge.rules import load_rules
 from effio.report.campaign import campaign_report, measured_points, numbers_section, runs_of
 from effio.report.charts import scale_of
 from effio.report.model import Figure, Table
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
 from effio.store.evidence import short_of
 from effio.store.folder import Store
@@ -180,7 +180,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     names = [c.name for c in table.columns]
     (row,) = [row for row in table.rows if row[names.index("run")] == last.name]
     result = read_result(last / "result.jsonl")
-    headline = teller_of(result).headline(result)
+    headline = reporter_of(result).headline(result)
     assert headline.valid is not None
     assert row[names.index("verdict")] == ("✓ valid" if headline.valid else "✗ not valid")
     assert row[names.index("evidence")] == short_of(headline.evidence)

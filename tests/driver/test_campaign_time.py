@@ -14,7 +14,7 @@ import pytest
 from driver.campaigns import STEP, run_campaign, write_campaign
 from driver.conftest import Effio
 from effio.campaign.budget import LEAST_SECONDS, TimeBudget
-from effio.campaign.run import Course, Order, UnitDone
+from effio.campaign.run import CampaignRun, RunRequest, UnitDone
 from effio.errors import ExitCode
 from effio.launch import job
 from effio.launch import watch as watch_module
@@ -70,20 +70,20 @@ class Runs:
     clock: Clock = field(default_factory=Clock)
     shares: list[float | None] = field(default_factory=list)
 
-    def one(self, course: Course, unit: object, _number: int, left: int) -> UnitDone:
-        self.shares.append(course.budget.share(left))
+    def one(self, campaign_run: CampaignRun, unit: object, _number: int, left: int) -> UnitDone:
+        self.shares.append(campaign_run.budget.share(left))
         self.clock.now += 35
         return UnitDone(unit, ExitCode.DONE)  # type: ignore[arg-type]
 
-    def budget(self, order: Order) -> TimeBudget:
+    def budget(self, order: RunRequest) -> TimeBudget:
         return TimeBudget(order.seconds, order.campaign.afresh, self.clock)
 
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     made = Runs()
-    monkeypatch.setattr(Course, "_one", lambda *all: made.one(*all))
-    monkeypatch.setattr(Order, "time_budget", lambda order: made.budget(order))
+    monkeypatch.setattr(CampaignRun, "_one", lambda *all: made.one(*all))
+    monkeypatch.setattr(RunRequest, "time_budget", lambda order: made.budget(order))
     return made
 
 

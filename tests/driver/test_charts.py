@@ -14,7 +14,7 @@ from driver.conftest import Effio
 from effio.campaign.file import Chart, load_shipped, shipped
 from effio.report.campaign import runs_of
 from effio.report.charts import charts_section
-from effio.report.draw import looks_of
+from effio.report.draw import styles_of
 from effio.report.model import Figure, Section
 from effio.store.folder import Store
 
@@ -99,7 +99,7 @@ def test_curves_and_the_overhead_over_one_of_them(store: Path) -> None:
     }
     assert list(rates.x.ticks) == [(65536, "64 KiB"), (1048576, "1 MiB")]
     # A collective curve has the color of the independent one of its layout, and is dashed.
-    looks = {name: look for (name, _), look in looks_of(rates).items()}
+    looks = {name: look for (name, _), look in styles_of(rates).items()}
     for layout in ("compact", "strided"):
         one, other = (looks[f"{layout}, collective {on}"] for on in ("false", "true"))
         assert (one.colour, one.round) == (other.colour, 0)

@@ -15,7 +15,7 @@ import pytest
 from driver import made
 from effio.judge.compare import Comparison, Side, Terms, compare
 from effio.judge.samples import Judged
-from effio.judge.verdicts import Untold, Verdict
+from effio.judge.verdicts import NoVerdict, Verdict
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Run
 
@@ -110,7 +110,7 @@ def test_repetitions_of_one_run_are_no_ground() -> None:
         for n, values in (("a", FAST), ("b", SLOW))
     )
     found = compare(one, other).lines[0]
-    assert (found.verdict, found.cause) == (Verdict.UNTOLD, Untold.TOO_FEW)
+    assert (found.verdict, found.cause) == (Verdict.UNTOLD, NoVerdict.TOO_FEW)
     assert found.ratio is not None  # shown all the same
     assert only(compare(one, other, Terms(by_repetitions=True))) is Verdict.SLOWER
     # One run against a baseline of several is.
@@ -156,7 +156,7 @@ def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict)
             sides[name].append(run(f"{name}{day}{place}", [cell(rate)], start))
     line = compare(Side("a", sides["A"]), Side("b", sides["B"]), Terms(tolerance=0)).lines[0]
     assert (line.verdict, line.basis) == (verdict, "nights with both")
-    assert (line.cause is Untold.ORDER) == (verdict is Verdict.UNTOLD)
+    assert (line.cause is NoVerdict.ORDER) == (verdict is Verdict.UNTOLD)
 
 
 @pytest.mark.parametrize(("factor", "said"), [(1.0, "rates drift by 4 % a run"), (0.8, "")])
@@ -274,26 +274,26 @@ def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
 def test_what_cannot_be_told() -> None:
     good = side("a", FAST)
 
-    def cause(other: Side, terms: Terms | None = None) -> Untold | None:
+    def cause(other: Side, terms: Terms | None = None) -> NoVerdict | None:
         return compare(good, other, terms).lines[0].cause
 
     invalid = [cell(None, valid=False, invalid_reason="sync failed") for _ in range(3)]
     broken = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(invalid)])
-    assert cause(broken) is Untold.INVALID
+    assert cause(broken) is NoVerdict.INVALID
     assert "sync failed" in compare(good, broken).lines[0].reason
     slower = side("b", SLOW, options={"time": 24.0, "rewrite": False})
-    assert cause(slower) is Untold.WORKLOAD
+    assert cause(slower) is NoVerdict.WORKLOAD
     assert compare(good, slower).lines[0].reason == "other workload: --time 12.0 / 24.0"
     assert cause(slower, Terms(frozenset({"time"}))) is None
     elsewhere = side("b", SLOW, options={"time": 12.0, "dir": "/x", "hint": ["a=1"]})
     assert cause(elsewhere) is None
-    assert cause(side("b", SLOW, clock={"virtual": True})) is Untold.CLOCK
+    assert cause(side("b", SLOW, clock={"virtual": True})) is NoVerdict.CLOCK
     cached = [cell(v, cache={"verdict": "cache"}) for v in SLOW]
     memory = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(cached)])
-    assert cause(memory) is Untold.PLACE
+    assert cause(memory) is NoVerdict.PLACE
     assert cause(memory, Terms(frozenset({"cache"}))) is None
     other = [cell(v) | {"rate": {"value": v, "unit": "op/s", "better": "higher"}} for v in SLOW]
-    assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is Untold.UNIT
+    assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is NoVerdict.UNIT
 
 
 @pytest.mark.parametrize(("benchmark", "unit"), [("saturation", "1"), ("ssca3", "images/s")])
@@ -310,10 +310,10 @@ def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str,
         return Side(name, runs)
 
     (told,) = compare(numbers("a", "B/s"), numbers("b", unit)).lines
-    assert told.cause is Untold.UNIT
+    assert told.cause is NoVerdict.UNIT
     assert told.reason == f"other unit: {', '.join(sorted(['B/s', unit]))}"
     (same,) = compare(numbers("a", unit), numbers("b", unit)).lines
-    assert same.cause is not Untold.UNIT
+    assert same.cause is not NoVerdict.UNIT
 
 
 def test_each_side_has_its_spread_and_what_is_odd_about_it() -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from effio.report import static
 from effio.report.axes import label, scale_of
-from effio.report.draw import figure_data, looks_of
+from effio.report.draw import figure_data, styles_of
 from effio.report.html import render
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
 
@@ -125,7 +125,7 @@ def test_no_two_series_look_the_same() -> None:
     figure = Figure(
         "many", "", "", "curves", Axis("x", log=True), Axis("y"), {"": [Panel("", series)]}
     )
-    looks = looks_of(figure)
+    looks = styles_of(figure)
     curves = [looks[s.name, s.style] for s in series if s.form != "limit"]
     assert len({(k.colour, k.symbol, k.round) for k in curves}) == 20
     assert len({k.colour for k in curves[:8]}) == 8
@@ -265,7 +265,7 @@ def test_papers_get_the_same_labels(tmp_path: Path) -> None:
     for figure in FIGURES:
         axes = Canvas().subplots()
         panel = figure.variants[""][0]
-        static._draw_panel(figure, panel, axes, looks_of(figure), True)
+        static._draw_panel(figure, panel, axes, styles_of(figure), True)
         data = figure_data(figure, "x")["variants"][0]
         scale = data["y"]["log" if figure.y.log else "linear"]
         side, limits = (

@@ -347,7 +347,7 @@ def test_curves_stand_out_from_their_ground_and_differ_in_shape() -> None:
 
 
 def _every_kind() -> Report:
-    """One figure of each kind that a teller may use."""
+    """One figure of each kind that a reporter may use."""
     ranks = [f"rank {i}" for i in range(4)]
     moments = [f"{s} s" for s in range(6)]
     values = [[None if r == s else 1e6 * (r + 1) * (s + 1) for s in range(6)] for r in range(4)]

@@ -16,10 +16,10 @@ from effio.config.site import PeakSettings
 from effio.judge.compare import Side, compare
 from effio.report.campaign import campaign_report, runs_of
 from effio.report.comparison import comparison_section
-from effio.report.draw import looks_of
+from effio.report.draw import styles_of
 from effio.report.model import Figure, Quantity, Table
 from effio.report.peaks import SitePeaks
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.report.site_shares import TITLE
 from effio.store.folder import Store
 from effio.store.reader import Result, read_result
@@ -142,7 +142,7 @@ def _study(path: Path, benchmark: str, axis: str, shares: dict[int, float]) -> F
         lines.append(made.figure("share_of_peak", share, "1", benchmark=benchmark, where=where))
     made.write(path, made.numbered([*lines, made.end()]))
     result = read_result(path)
-    sections = teller_of(result).sections(result)
+    sections = reporter_of(result).sections(result)
     (found,) = [b for s in sections for b in s.blocks
                 if isinstance(b, Figure) and b.id == "peak-share"]  # fmt: skip
     return found
@@ -161,4 +161,4 @@ def test_benchmarks_with_a_peak_draw_it_as_a_line(tmp_path: Path) -> None:
     blocks = _study(tmp_path / "b.jsonl", "io-bench", "block_bytes", {65536: 0.4, 1 << 20: 0.6})
     assert [s.name for s in blocks.variants[""][0].series] == ["own file, write", "peak"]
     assert [text for _, text in blocks.x.ticks] == ["64 KiB", "1 MiB"]
-    assert len(set(looks_of(blocks).values())) == 2
+    assert len(set(styles_of(blocks).values())) == 2

@@ -336,7 +336,7 @@ def test_a_run_that_hung_shows_the_call_of_each_rank(tmp_path: Path) -> None:
     assert _told(tmp_path, made.numbered(lines)).headline.valid is False
 
 
-def test_a_benchmark_without_a_teller_is_told_too(tmp_path: Path) -> None:
+def test_a_benchmark_without_a_reporter_is_reported_too(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["benchmark"] = "something-new"
     report = _told(tmp_path, lines)

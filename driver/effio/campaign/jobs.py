@@ -17,7 +17,7 @@ from time import sleep
 from effio import text as fmt
 from effio.campaign.expression import Value
 from effio.campaign.points import Unit
-from effio.campaign.run import Course, Order, UnitDone, Viewing
+from effio.campaign.run import CampaignRun, RunRequest, UnitDone, Viewing
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import batch_run, watch
@@ -73,7 +73,9 @@ def own_directory(options: Mapping[str, Value], label: str) -> str:
     )
 
 
-def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tuple[Path, int, int]:
+def write_scripts(
+    order: RunRequest, folder: CampaignFolder, batch: SideBySide
+) -> tuple[Path, int, int]:
     """A job script for each run, in its own folder, to which its result goes; for each call
     anew, as a folder that has a result is not measured into again. Returns where they are, how many
     they are, and how many runs are left out, for their options follow from results to come."""
@@ -119,11 +121,11 @@ class _Job:
         return str((self.folder.path / JOB_SCRIPT).absolute())
 
 
-class JobsCourse(Course):
+class BatchCampaignRun(CampaignRun):
     def __init__(
         self,
         batch: SideBySide,
-        order: Order,
+        order: RunRequest,
         folder: CampaignFolder,
         view: Viewing,
         say: Callable[[str], None],

@@ -52,7 +52,7 @@ class UnitDone:
 
 
 @dataclass(frozen=True)
-class Order:
+class RunRequest:
     """How a campaign is to be run. `model` is a request that its points fill in; `units` are in the
     order in which they are run."""
 
@@ -99,12 +99,12 @@ class Order:
 Viewing = Callable[[str, str], LiveView]
 
 
-class Course:
+class CampaignRun:
     """One call: what is done, how long it took, what is left. Here the runs are one after the
     other; jobs.py has them as jobs side by side."""
 
     def __init__(
-        self, order: Order, folder: CampaignFolder, view: Viewing, say: Callable[[str], None]
+        self, order: RunRequest, folder: CampaignFolder, view: Viewing, say: Callable[[str], None]
     ) -> None:
         self.order = order
         self.folder = folder
@@ -329,15 +329,17 @@ def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
         )
 
 
-CourseMaker = Callable[[Order, CampaignFolder, Viewing, Callable[[str], None]], Course]
+CampaignRunMaker = Callable[
+    [RunRequest, CampaignFolder, Viewing, Callable[[str], None]], CampaignRun
+]
 
 
 def run_campaign(
-    order: Order,
+    order: RunRequest,
     folder: CampaignFolder,
     view: Viewing,
     say: Callable[[str], None],
-    course: CourseMaker = Course,
+    campaign_run: CampaignRunMaker = CampaignRun,
 ) -> list[UnitDone]:
     """All that is not done, until one is interrupted; a run that fails does not keep the next from
     running. The campaign must be locked. Raises NoLauncherError where nothing may be started: on a
@@ -354,7 +356,7 @@ def run_campaign(
         words = [[outside.text(word) for word in command] for command in commands]
         return carry_out(words, folder.path, what, campaign.environment)
 
-    made = course(order, folder, view, say)
+    made = campaign_run(order, folder, view, say)
     if not made.open and (fault := around("set-up", campaign.setup)):
         raise EffioError(fault, ExitCode.ENVIRONMENT)
     try:

@@ -21,12 +21,12 @@ from effio.campaign import planned
 from effio.campaign.figures import FigureDone, figures_of
 from effio.campaign.file import Campaign, load
 from effio.campaign.interleave import how_to_compare, sides_of
-from effio.campaign.jobs import JobsCourse, SideBySide, write_scripts
+from effio.campaign.jobs import BatchCampaignRun, SideBySide, write_scripts
 from effio.campaign.order import Study, study_of
 from effio.campaign.run import (
-    Course,
-    CourseMaker,
-    Order,
+    CampaignRun,
+    CampaignRunMaker,
+    RunRequest,
     UnitDone,
     code_of,
     first_of,
@@ -148,7 +148,7 @@ def _folder(campaign: Campaign, runs: Store, instance: str | None) -> CampaignFo
 
 def _order(
     engine: Engine, path: Path, runs: Store, values: Mapping[str, Any]
-) -> tuple[Study, Order, CampaignFolder, Called | None]:
+) -> tuple[Study, RunRequest, CampaignFolder, Called | None]:
     site = load_site()
     machine = find_machine()
     quiet = values["quiet"] or values["print_command"] or values["plan"]
@@ -179,7 +179,7 @@ def _order(
         launcher_options=(*site.launch.options, *values["launcher_options"]),
         quiet=True,
     )
-    order = Order(
+    order = RunRequest(
         study.campaign,
         study.settings,
         model,
@@ -248,12 +248,12 @@ def _side_by_side(values: Mapping[str, Any]) -> SideBySide:
     )
 
 
-def _course(values: Mapping[str, Any]) -> CourseMaker:
-    return partial(JobsCourse, _side_by_side(values)) if values["jobs"] else Course
+def _course(values: Mapping[str, Any]) -> CampaignRunMaker:
+    return partial(BatchCampaignRun, _side_by_side(values)) if values["jobs"] else CampaignRun
 
 
 def _batch(
-    study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any]
+    study: Study, order: RunRequest, folder: CampaignFolder, values: Mapping[str, Any]
 ) -> NoReturn:
     """The lock is the job's: it is held where the points run."""
     system = wanted_batch_system(values["batch"], load_site().batch)
@@ -279,7 +279,7 @@ def _batch(
     )
 
 
-def _look(study: Study, order: Order, in_jobs: bool) -> None:
+def _look(study: Study, order: RunRequest, in_jobs: bool) -> None:
     """Has the engine judge every point before the first one starts; looks at the budget and the
     directories, which jobs have where they run."""
     points = dict.fromkeys(unit.point.id for unit in order.units)
@@ -313,13 +313,13 @@ def _tell_changes(before: Called | None, study: Study, engine: Engine) -> None:
         say("the engine is another one than that of the last call; runs that are done stay")
 
 
-def _command_of(order: Order, unit: Any, name: str) -> str:
+def _command_of(order: RunRequest, unit: Any, name: str) -> str:
     if unit.point.late:
         return f"# {unit.point.title}: its options follow from results of an earlier step"
     return job.plain_command(order.request(unit, name))
 
 
-def _write_scripts(order: Order, folder: CampaignFolder) -> None:
+def _write_scripts(order: RunRequest, folder: CampaignFolder) -> None:
     """A script for each run, with what comes before and after it."""
     place = folder.path / "scripts"
     safe_files.make_directories(place, folder.runs.root)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from effio.campaign.order import Study
-from effio.campaign.run import Order, UnitDone
+from effio.campaign.run import RunRequest, UnitDone
 from effio.campaign.state import CampaignFolder, code_of_folder
 from effio.cli.streams import say, tell
 from effio.config.site import load_site
@@ -34,7 +34,7 @@ _TOLD = ("EFFIO_ENGINE", "EFFIO_MPIEXEC", "EFFIO_SITE", "EFFIO_DATA")
 
 def write_script(
     study: Study,
-    order: Order,
+    order: RunRequest,
     folder: CampaignFolder,
     values: Mapping[str, Any],
     system: BatchSystem,
@@ -82,7 +82,7 @@ def _surroundings() -> dict[str, str]:
 
 
 def offer_script(
-    study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any], reason: str
+    study: Study, order: RunRequest, folder: CampaignFolder, values: Mapping[str, Any], reason: str
 ) -> NoReturn:
     """Nothing could be started here: perhaps this is a login node."""
     system = offered_batch_system(load_site().batch)
@@ -99,7 +99,7 @@ def offer_script(
 def submit_and_wait(
     script: Path,
     system: BatchSystem,
-    order: Order,
+    order: RunRequest,
     folder: CampaignFolder,
 ) -> list[UnitDone]:
     """What is there when the job has ended. Ctrl-C leaves the job alone, and says so."""
@@ -131,7 +131,7 @@ def submit_and_wait(
     return done
 
 
-def _ended(order: Order, folder: CampaignFolder) -> list[UnitDone]:
+def _ended(order: RunRequest, folder: CampaignFolder) -> list[UnitDone]:
     states = folder.states(order.units)
     return [
         UnitDone(unit, *code_of_folder(run), run)

@@ -21,7 +21,7 @@ from effio.cli.terminal import Terminal
 from effio.errors import ExitCode
 from effio.judge import gather, views
 from effio.judge.compare import Comparison, Terms, compare
-from effio.judge.verdicts import Untold, Verdict
+from effio.judge.verdicts import NoVerdict, Verdict
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -54,7 +54,7 @@ def _print(comparisons: Sequence[Comparison], everything: bool, store: Store) ->
     print_section(Terminal(), section, everything, shorten=shortener(store))
 
 
-_INVALID = frozenset({Untold.INVALID, Untold.VALUE, Untold.WORKLOAD, Untold.UNIT})
+_INVALID = frozenset({NoVerdict.INVALID, NoVerdict.VALUE, NoVerdict.WORKLOAD, NoVerdict.UNIT})
 
 
 def _print_changes(comparisons: Sequence[Comparison]) -> None:

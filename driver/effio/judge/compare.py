@@ -20,7 +20,7 @@ from effio.judge.alone import Alone, alone_in
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
-from effio.judge.verdicts import Untold, Verdict
+from effio.judge.verdicts import NoVerdict, Verdict
 
 _NIGHTS_WITH_BOTH = "nights with both"
 _PAIRS = "pairs of runs"
@@ -72,7 +72,7 @@ class Line:
     ratio: Ratio | None
     verdict: Verdict
     reason: str = ""
-    cause: Untold | None = None
+    cause: NoVerdict | None = None
     p: float | None = None  # adjusted for the number of measurements
     basis: str = ""  # what the interval is over, and of how many on each side
     counts: tuple[int, int] = (0, 0)
@@ -215,7 +215,7 @@ def _in_order(line: Line, samples: Sequence[Sample], places: Sequence[order.Plac
     if line.ratio is None or not places:
         return line
     if order.one_is_always_first(places):
-        return replace(line, by_order=f"{Untold.ORDER.value}: a drift would look the same")
+        return replace(line, by_order=f"{NoVerdict.ORDER.value}: a drift would look the same")
     found = order.slope([_logs(sample) for sample in samples], places)
     if found is None or not found.is_sure:
         return line
@@ -252,25 +252,25 @@ def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list
     return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 
 
-def _untold(a: Sample, b: Sample, terms: Terms) -> tuple[Untold, str] | None:
+def _untold(a: Sample, b: Sample, terms: Terms) -> tuple[NoVerdict, str] | None:
     """Why there is nothing to compare, if so."""
     if a.units | b.units != {a.unit} or a.better != b.better:
-        return Untold.UNIT, ", ".join(sorted(a.units | b.units))
+        return NoVerdict.UNIT, ", ".join(sorted(a.units | b.units))
     if "virtual" not in terms.across:
         clocks = {run.result.run.clock.virtual for s in (a, b) for run in s.runs.values()}
         if len(clocks) > 1:
-            return Untold.CLOCK, ""
+            return NoVerdict.CLOCK, ""
     for sample in (a, b):
         if not sample.values:
-            return Untold.INVALID, sample.invalid[0]
+            return NoVerdict.INVALID, sample.invalid[0]
     one = next(iter(a.runs.values()))
     for run in [*a.runs.values(), *b.runs.values()]:
         if differing := other_workload(one, run, a.key.axes, terms.across):
-            return Untold.WORKLOAD, differing
+            return NoVerdict.WORKLOAD, differing
     if "cache" not in terms.across and _elsewhere(a.places, b.places):
-        return Untold.PLACE, f"{'/'.join(sorted(a.places))} against {'/'.join(sorted(b.places))}"
+        return NoVerdict.PLACE, f"{'/'.join(sorted(a.places))} against {'/'.join(sorted(b.places))}"
     if min(*a.all(), *b.all()) <= 0:
-        return Untold.VALUE, ""
+        return NoVerdict.VALUE, ""
     return None
 
 
@@ -324,7 +324,7 @@ def _line(
             gain=gain,
             ratio=repeated,
             reason=reason,
-            cause=Untold.TOO_FEW,
+            cause=NoVerdict.TOO_FEW,
             basis="repetitions" if repeated else "",
             counts=(len(a.all()), len(b.all())),
         )
@@ -340,7 +340,7 @@ def _line(
     counts = (len(values[0]), len(values[1]))
     if ratio is None:
         reason = f"too few {basis}: {len(values[0])} and {len(values[1])}"
-        return replace(blank, gain=gain, reason=reason, cause=Untold.TOO_FEW)
+        return replace(blank, gain=gain, reason=reason, cause=NoVerdict.TOO_FEW)
     by_blocks = virtual or terms.by_repetitions
     return replace(
         blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts,
@@ -381,7 +381,7 @@ def _over_blocks(
     )
     if ratio is None:
         reason = f"too few {basis}: {counts[0]} and {counts[1]}"
-        return replace(blank, gain=gain, reason=reason, cause=Untold.TOO_FEW)
+        return replace(blank, gain=gain, reason=reason, cause=NoVerdict.TOO_FEW)
     return replace(blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts)
 
 
@@ -393,7 +393,7 @@ def _by_control(
     ratio = _ratio(values[0], values[1], turned)
     counts = (len(values[0]), len(values[1]))
     if ratio is None:
-        return replace(blank, gain=gain, reason="no control limits", cause=Untold.TOO_FEW)
+        return replace(blank, gain=gain, reason="no control limits", cause=NoVerdict.TOO_FEW)
     return replace(
         blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=_OF_BASELINE, counts=counts
     )
@@ -433,7 +433,7 @@ def _ruled(line: Line, p: float, judged: int, terms: Terms) -> Line:
     how = "faster" if value > 1 else "slower"
     turns = f"{line.by_order}; alternate them, A B B A" if line.by_order else ""
     if turns and line.basis == _NIGHTS_WITH_BOTH:
-        return replace(line, cause=Untold.ORDER, p=p, reason=turns)
+        return replace(line, cause=NoVerdict.ORDER, p=p, reason=turns)
     if line.by_control and value < 1:
         return replace(line, verdict=Verdict.ALARM, p=p, reason="repeat on another night")
     if not line.by_blocks or line.by_control:
@@ -461,7 +461,14 @@ def _weight(line: Line) -> tuple[int, float]:
 
 # Of these a gain would be a number about nothing.
 NO_NUMBERS = frozenset(
-    {Untold.INVALID, Untold.WORKLOAD, Untold.CLOCK, Untold.UNIT, Untold.PLACE, Untold.VALUE}
+    {
+        NoVerdict.INVALID,
+        NoVerdict.WORKLOAD,
+        NoVerdict.CLOCK,
+        NoVerdict.UNIT,
+        NoVerdict.PLACE,
+        NoVerdict.VALUE,
+    }
 )
 
 

@@ -50,7 +50,7 @@ class Verdict(Enum):
         return (self.value.counted or f"{{}} {self.text}").format(number)
 
 
-class Untold(Enum):
+class NoVerdict(Enum):
     """Why there is no verdict."""
 
     TOO_FEW = "too few"

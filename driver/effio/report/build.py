@@ -64,8 +64,8 @@ def tell(
 ) -> Report:
     """Everything that is to be said of one result; in per cent of the limits of a probe, too, if
     there is one."""
-    teller = registry.teller_of(result)
-    headline = teller.headline(result)
+    reporter = registry.reporter_of(result)
+    headline = reporter.headline(result)
     found: list[Finding | None] = [
         *common.error_findings(result),
         common.imported_finding(result),
@@ -75,10 +75,10 @@ def tell(
         *common.doubt_findings(result),
         *common.odd_findings(result),
         *common.cache_findings(result, headline),
-        *teller.findings(result),
+        *reporter.findings(result),
     ]
     findings = [f for f in found if f is not None]
-    sections = list(teller.sections(result))
+    sections = list(reporter.sections(result))
     if probe is not None and (shares := section_of(probe, result)):
         sections.append(shares)
     peaks = SitePeaks.of(load_site().peaks, result)

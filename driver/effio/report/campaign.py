@@ -44,7 +44,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.report.site_shares import campaign_section, peak_of_run, share_row
 from effio.store import safe_files
 from effio.store.evidence import mark_of, short_of
@@ -128,7 +128,7 @@ def axes_of(run: Judged) -> dict[str, str]:
 
 def own_figure(run: Judged) -> FigureRecord | None:
     """The engine's record of the run's one number."""
-    headline = teller_of(run.result).headline(run.result)
+    headline = reporter_of(run.result).headline(run.result)
     # Other cells have figures of the same name.
     named = run.result.figures_named(headline.name)
     same = (figure for figure in named if figure.metric.value == headline.value)
@@ -152,7 +152,7 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
     """Runs whose number does not count have a point without it."""
     found: dict[object, Measured] = {}
     for run in runs:
-        headline, axes = teller_of(run.result).headline(run.result), axes_of(run)
+        headline, axes = reporter_of(run.result).headline(run.result), axes_of(run)
         unit = headline.unit
         # Runs of one point may have different figures as their number, which have no mean.
         key = (*axes.items(), headline.name, unit)
@@ -321,7 +321,7 @@ def _link(run: Judged, target: Path) -> Link:
 def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
-        headline = teller_of(run.result).headline(run.result)
+        headline = reporter_of(run.result).headline(run.result)
         verdict = {True: "✓ valid", False: "✗ not valid", None: ""}[headline.valid]
         part = run.result.record.campaign if run.result.record is not None else None
         rows.append(
@@ -385,7 +385,7 @@ def _shares(runs: Sequence[Judged]) -> Section | None:
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:
-    headlines = [teller_of(r.result).headline(r.result) for r in runs]
+    headlines = [reporter_of(r.result).headline(r.result) for r in runs]
     ended = [r.result.status for r in runs]
     badly = [s for s in ended if s != "done"]
     invalid = sum(h.valid is False for h in headlines)

@@ -15,7 +15,7 @@ from effio import text as fmt
 from effio.campaign.file import Line
 from effio.report.common.system import data_directory, mpi_name
 from effio.report.model import Cell, Column, Quantity, Table
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_of, source_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
@@ -243,7 +243,7 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
         return f"{line.title}: no value, {reason or 'there is no result'}."
-    headline = teller_of(result).headline(result)
+    headline = reporter_of(result).headline(result)
     if headline.value is None:
         return f"{line.title}: no value, {headline.missing or reason or 'nothing was measured'}."
     reads = [one for one in headline.evidence if one.reading]

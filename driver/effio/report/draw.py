@@ -19,7 +19,7 @@ _MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
-class Look:
+class SeriesStyle:
     """How a series is drawn: indices of a colour and a marker, and a round of all colours (dashes
     of lines, hatches of bars). No two series of a figure look the same."""
 
@@ -29,7 +29,7 @@ class Look:
     number: int  # of the series in its figure
 
 
-Looks = Mapping[tuple[str, int], Look]
+SeriesStyles = Mapping[tuple[str, int], SeriesStyle]
 
 
 def _preferred(style: int) -> int:
@@ -37,10 +37,10 @@ def _preferred(style: int) -> int:
     return (style - 5) % COLOURS if style >= 10 else style % COLOURS
 
 
-def looks_of(figure: Figure) -> Looks:
+def styles_of(figure: Figure) -> SeriesStyles:
     """By name and style. A style has its colour in all figures; where two of a figure would have
     the same, the later one takes the next that is free, and from the ninth on another marker."""
-    found: dict[tuple[str, int], Look] = {}
+    found: dict[tuple[str, int], SeriesStyle] = {}
     used: set[tuple[int, int]] = set()
     colours: dict[int, int] = {}  # of a style, for its dashed companion
     limits = 0
@@ -49,7 +49,7 @@ def looks_of(figure: Figure) -> Looks:
         if key in found:
             continue
         if series.form == "limit":
-            found[key] = Look(-1, 0, limits, len(found))
+            found[key] = SeriesStyle(-1, 0, limits, len(found))
             limits += 1
             continue
         wanted = _preferred(series.style)
@@ -63,7 +63,7 @@ def looks_of(figure: Figure) -> Looks:
         colour = next(c % COLOURS for c in free if (c % COLOURS, turn) not in used)
         used.add((colour, turn))
         colours.setdefault(series.style, colour)
-        found[key] = Look(colour, (colour + turn) % COLOURS, turn, len(found))
+        found[key] = SeriesStyle(colour, (colour + turn) % COLOURS, turn, len(found))
     return found
 
 
@@ -115,9 +115,11 @@ def _broken(line: str, width: int = 60) -> str:
     return "\n".join(out)
 
 
-def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> dict[str, Any]:
+def _series_data(
+    figure: Figure, panel: Panel, series: Series, styles: SeriesStyles
+) -> dict[str, Any]:
     labels = dict(figure.x.ticks)
-    look = looks[series.name, series.style]
+    look = styles[series.name, series.style]
     ends = {i: (low, high) for i, low, high in axes.whisker_ends(figure, series)}
     return {
         "name": series.name,
@@ -137,10 +139,10 @@ def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> 
     }
 
 
-def _panel_data(figure: Figure, panel: Panel, looks: Looks) -> dict[str, Any]:
+def _panel_data(figure: Figure, panel: Panel, styles: SeriesStyles) -> dict[str, Any]:
     return {
         "title": panel.title,
-        "series": [_series_data(figure, panel, s, looks) for s in panel.series],
+        "series": [_series_data(figure, panel, s, styles) for s in panel.series],
         "single": figure.kind == "bars" and axes.single_bars(panel),
         "xLabels": list(panel.x_labels),
         "yLabels": list(panel.y_labels),
@@ -163,7 +165,7 @@ def _panel_data(figure: Figure, panel: Panel, looks: Looks) -> dict[str, Any]:
 
 
 def _variant_data(
-    figure: Figure, name: str, panels: Sequence[Panel], looks: Looks
+    figure: Figure, name: str, panels: Sequence[Panel], styles: SeriesStyles
 ) -> dict[str, Any]:
     numbers = axes.x_values(panels)
     values = axes.y_values(figure, panels)
@@ -177,14 +179,14 @@ def _variant_data(
             "range": [colors.low, colors.high],
             "ticks": [list(t) for t in colors.ticks],
         },
-        "panels": [_panel_data(figure, p, looks) for p in panels],
+        "panels": [_panel_data(figure, p, styles) for p in panels],
         "x": _scale_data(figure.x, numbers, figure.x.log) if numbers else None,
         "y": heights,
     }
 
 
 def figure_data(figure: Figure, identity: str) -> dict[str, Any]:
-    looks = looks_of(figure)
+    styles = styles_of(figure)
     return {
         "id": identity,
         "kind": figure.kind,
@@ -194,6 +196,6 @@ def figure_data(figure: Figure, identity: str) -> dict[str, Any]:
         "bands": [list(band) for band in figure.bands],
         "panelHeight": figure.panel_height,
         "variants": [
-            _variant_data(figure, name, panels, looks) for name, panels in figure.variants.items()
+            _variant_data(figure, name, panels, styles) for name, panels in figure.variants.items()
         ],
     }

@@ -279,7 +279,7 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
     return points
 
 
-class FlashIoTeller:
+class FlashIoReporter:
     def headline(self, result: Result) -> Headline:
         names = unique(str(m.where.get("backend", "")) for m in result.measurements)
         context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
@@ -321,4 +321,4 @@ class FlashIoTeller:
         return scaling_blocks([point for result in results for point in scaling_points(result)])
 
 
-TELLER = FlashIoTeller()
+REPORTER = FlashIoReporter()

@@ -109,7 +109,7 @@ def figure_table(result: Result) -> Table:
     return Table([*columns, Column("valid"), Column("remark")], rows, "Figures")
 
 
-class GenericTeller:
+class GenericReporter:
     def headline(self, result: Result) -> Headline:
         last = result.figures[-1] if result.figures else None
         headline = headline_of(last, result, common.context_of(result))
@@ -128,4 +128,4 @@ class GenericTeller:
         return [Section("measurements", "What was measured", blocks)] if blocks else []
 
 
-TELLER = GenericTeller()
+REPORTER = GenericReporter()

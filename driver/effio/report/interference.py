@@ -228,7 +228,7 @@ def _met_table(result: Result) -> Table:
     )
 
 
-class InterferenceTeller:
+class InterferenceReporter:
     def headline(self, result: Result) -> Headline:
         most = next(iter(_known(result, "slow_down")), None)
         context = common.context_of(result)
@@ -268,4 +268,4 @@ class InterferenceTeller:
         return found
 
 
-TELLER = InterferenceTeller()
+REPORTER = InterferenceReporter()

@@ -348,7 +348,7 @@ def _spread_findings(result: Result) -> list[Finding]:
     ]
 
 
-class IorTeller:
+class IorReporter:
     def headline(self, result: Result) -> Headline:
         context = common.context_of(result)
         for name in _BANDWIDTHS:
@@ -392,4 +392,4 @@ class IorTeller:
         return sections
 
 
-TELLER = IorTeller()
+REPORTER = IorReporter()

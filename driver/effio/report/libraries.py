@@ -447,7 +447,7 @@ def _doubt_of_fastest(result: Result, members: _Best) -> str:
     return f"not known to be the fastest: {why}"
 
 
-class LibrariesTeller:
+class LibrariesReporter:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
         title = "fastest write"
@@ -492,4 +492,4 @@ class LibrariesTeller:
         return scaling_blocks([point for result in results for point in scaling_points(result)])
 
 
-TELLER = LibrariesTeller()
+REPORTER = LibrariesReporter()

@@ -23,7 +23,7 @@ _SMALL = 4096
 _NAMES = {"create": "files created", "stat": "files looked up", "remove": "files removed"}
 
 
-class Told(Detail):
+class LimitDetail(Detail):
     """What a limit adds: who took part, and by which way."""
 
     processes: Number | None = None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from effio import text as fmt
 from effio.campaign.expression import spelled
 from effio.report.common import seconds_of
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.store.evidence import mark_of, short_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
@@ -105,7 +105,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     row["where"] = f"{fs.type or '?'} {fs.mount_point}" if fs else ""
     seconds = seconds_of(result)
     row["took"] = "" if seconds is None else fmt.duration(seconds)
-    headline = teller_of(result).headline(result)
+    headline = reporter_of(result).headline(result)
     if headline.value is not None:
         row["headline"], row["value"] = headline.name, headline.shown()
         row["interval"] = headline.sureness()

@@ -310,7 +310,7 @@ def _counts(result: Result) -> str:
     return "operations that the file system accepted, on storage or not"
 
 
-class MdtestTeller:
+class MdtestReporter:
     def headline(self, result: Result) -> Headline:
         rates = rates_of(result)
         context = context_of(result)
@@ -366,4 +366,4 @@ class MdtestTeller:
         return sections
 
 
-TELLER = MdtestTeller()
+REPORTER = MdtestReporter()

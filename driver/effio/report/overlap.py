@@ -315,7 +315,7 @@ def binding_finding(result: Result) -> Finding | None:
     )
 
 
-class OverlapTeller:
+class OverlapReporter:
     def headline(self, result: Result) -> Headline:
         figure = result.figure("overlap")
         context = common.context_of(result)
@@ -368,4 +368,4 @@ class OverlapTeller:
         return [Section("overlap", "What hides", blocks)] if blocks else []
 
 
-TELLER = OverlapTeller()
+REPORTER = OverlapReporter()

@@ -20,7 +20,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.report.study import StudyTeller
+from effio.report.study import StudyReporter
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
 from effio.report.study.rates import Coordinate, coordinates, rate_figure, rate_table
 from effio.store.details import Detail
@@ -198,7 +198,7 @@ def opening_finding(result: Result) -> list[Finding]:
     ]
 
 
-class PartestTeller(StudyTeller):
+class PartestReporter(StudyReporter):
     def findings(self, result: Result) -> Sequence[Finding]:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
         axes = coordinates(result)
@@ -222,4 +222,4 @@ class PartestTeller(StudyTeller):
         return [Section("study", "Rates, phases and files", blocks)] if blocks else []
 
 
-TELLER = PartestTeller()
+REPORTER = PartestReporter()

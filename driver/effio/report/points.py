@@ -16,7 +16,7 @@ from effio.judge.repetitions import statement
 from effio.judge.samples import Judged
 from effio.report.common import interval_of, lies_at
 from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Headline, Quantity, Table
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.store.evidence import evidence_of, is_reading, short_of
 from effio.store.records import Figure as FigureRecord
 from effio.text import count_of
@@ -152,7 +152,7 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
 def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     """Of the headline if that is the figure, else of the measurements at its place that move bytes
     in the direction of its name; empty for a figure that does not count bytes."""
-    headline = teller_of(run.result).headline(run.result)
+    headline = reporter_of(run.result).headline(run.result)
     if (headline.name, headline.value) == (name, figure.metric.value):
         return short_of(headline.evidence)
     if figure.metric.unit != "B/s":
@@ -184,7 +184,7 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
 def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
     if not wanted:
-        return number_of(teller_of(run.result).headline(run.result))
+        return number_of(reporter_of(run.result).headline(run.result))
     figure = run.result.figure(wanted)
     if figure is not None:
         return _number_of(run, wanted, figure)

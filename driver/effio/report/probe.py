@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
-from effio.report.limits import Told
+from effio.report.limits import LimitDetail
 from effio.report.model import Cell, Column, Finding, Quantity, Section, Table
-from effio.report.study import StudyTeller
+from effio.report.study import StudyReporter
 from effio.store.reader import Result
 
 
 def limit_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for f in result.figures_named("limit"):
-        told, value = Told.of(f), f.metric.value
+        told, value = LimitDetail.of(f), f.metric.value
         rows.append(
             [
                 fmt.plain(f.where.get("limit", ""), 60),
@@ -37,7 +37,7 @@ def limit_table(result: Result) -> Table:
 
 def _not_past_the_cache(result: Result) -> list[Finding]:
     streams = [f for f in result.figures_named("limit") if "stream" in str(f.where.get("limit"))]
-    ways = {Told.of(f).backend for f in streams} - {"", "direct", "sim", "null"}
+    ways = {LimitDetail.of(f).backend for f in streams} - {"", "direct", "sim", "null"}
     if not ways:
         return []
     return [
@@ -50,7 +50,7 @@ def _not_past_the_cache(result: Result) -> list[Finding]:
     ]
 
 
-class ProbeTeller(StudyTeller):
+class ProbeReporter(StudyReporter):
     def findings(self, result: Result) -> Sequence[Finding]:
         return [*_not_past_the_cache(result), *super().findings(result)]
 
@@ -60,4 +60,4 @@ class ProbeTeller(StudyTeller):
         return [*own, *super().sections(result)]
 
 
-TELLER = ProbeTeller()
+REPORTER = ProbeReporter()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which module reports which benchmark: effio/report/<name>.py or its package, with an object
-`TELLER` (see Teller). A benchmark on the engine's frame for studies needs none, and another one
+`REPORTER` (see Reporter). A benchmark on the engine's frame for studies needs none, and another one
 without a module still gets the common sections (docs/develop/add-a-report.md).
 """
 
@@ -16,7 +16,7 @@ from effio.store.reader import Result
 
 
 @runtime_checkable
-class Teller(Protocol):
+class Reporter(Protocol):
     """Reports the results of one benchmark. Every method has to bear results that are incomplete:
     a killed run may hold the `run` line only."""
 
@@ -33,20 +33,20 @@ class Teller(Protocol):
 
 @runtime_checkable
 class Comparer(Protocol):
-    """A teller that has something to say of several results together."""
+    """A reporter that has something to say of several results together."""
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:
-        """For the head of a page about these results, all of the teller's benchmark."""
+        """For the head of a page about these results, all of the reporter's benchmark."""
 
 
-def teller_of(result: Result) -> Teller:
+def reporter_of(result: Result) -> Reporter:
     """The name is in a file that anybody may have written: no other module is looked for."""
     name = result.benchmark.replace("-", "_")
     own = [name] if re.fullmatch("[a-z0-9_]+", name) else []
     for module in (*own, "study" if "study" in result.run.extra else "generic"):
         if importlib.util.find_spec(f"effio.report.{module}") is None:
             continue
-        teller = getattr(importlib.import_module(f"effio.report.{module}"), "TELLER", None)
-        if isinstance(teller, Teller):
-            return teller
-    raise AssertionError("the module for all benchmarks has no teller")
+        reporter = getattr(importlib.import_module(f"effio.report.{module}"), "REPORTER", None)
+        if isinstance(reporter, Reporter):
+            return reporter
+    raise AssertionError("the module for all benchmarks has no reporter")

@@ -357,7 +357,7 @@ def _balance_finding(result: Result) -> Finding | None:
     )
 
 
-class RingsTeller:
+class RingsReporter:
     def headline(self, result: Result) -> Headline:
         system = result.run.system
         context = (
@@ -397,4 +397,4 @@ class RingsTeller:
         return balance_blocks(balances_of(results))
 
 
-TELLER = RingsTeller()
+REPORTER = RingsReporter()

@@ -9,7 +9,7 @@ from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Finding, Headline
-from effio.report.study import StudyTeller
+from effio.report.study import StudyReporter
 from effio.report.study.findings import enough_findings
 from effio.report.study.rates import coordinates
 from effio.store.reader import Result
@@ -29,7 +29,7 @@ def _most(result: Result) -> Figure | None:
 _NAME = "processes that saturate the storage"
 
 
-class SaturationTeller(StudyTeller):
+class SaturationReporter(StudyReporter):
     def headline(self, result: Result) -> Headline:
         own = result.figure("saturation")
         if own is not None and own.metric.unit == "1" and own.metric.value is None:
@@ -55,4 +55,4 @@ class SaturationTeller(StudyTeller):
         return [*enough, *(f for f in super().findings(result) if f.text not in told)]
 
 
-TELLER = SaturationTeller()
+REPORTER = SaturationReporter()

@@ -11,7 +11,7 @@ from effio.judge.compare import Comparison, Line, Side
 from effio.judge.samples import Judged, Key, key_of
 from effio.report.model import Cell, Column, Quantity, Section, Table
 from effio.report.peaks import Peak, SitePeaks
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.store.evidence import Place, evidence_of, place_of
 
 TITLE = "Per cent of the site's peaks"
@@ -23,7 +23,7 @@ _CAPTION = (
 
 def peak_of_run(settings: PeakSettings, run: Judged) -> Peak | None:
     """The peak that holds for the number of a run; None if it is no rate."""
-    headline = teller_of(run.result).headline(run.result)
+    headline = reporter_of(run.result).headline(run.result)
     if headline.unit != "B/s":
         return None
     in_memory = bool(headline.evidence) and place_of(headline.evidence) is Place.CACHE

@@ -23,7 +23,7 @@ from effio.report.axes import (
     y_values,
 )
 from effio.report.build import load, tell
-from effio.report.draw import Look, Looks, looks_of
+from effio.report.draw import SeriesStyle, SeriesStyles, styles_of
 from effio.report.model import Figure, Panel, Report, Series
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _draw_whiskers(
         axes.vlines(xs, lows, highs, color=colour, linewidth=0.8)
 
 
-def _draw_curve(axes: Axes, figure: Figure, series: Series, look: Look) -> None:
+def _draw_curve(axes: Axes, figure: Figure, series: Series, look: SeriesStyle) -> None:
     # Names stand where a figure by number would have its numbers.
     at = [float(i) if isinstance(x, str) else x for i, x in enumerate(series.x)]
     points = [(x, y) for x, y in zip(at, series.y, strict=True) if y is not None]
@@ -155,7 +155,9 @@ def _draw_curve(axes: Axes, figure: Figure, series: Series, look: Look) -> None:
     _draw_whiskers(axes, at, figure, series, colour)
 
 
-def _draw_bars(axes: Axes, figure: Figure, panel: Panel, looks: Looks, stacked: bool) -> None:
+def _draw_bars(
+    axes: Axes, figure: Figure, panel: Panel, styles: SeriesStyles, stacked: bool
+) -> None:
     names = list(dict.fromkeys(str(x) for s in panel.series for x in s.x))
     at = {name: i for i, name in enumerate(names)}
     begin = [0.0] * len(names)
@@ -163,7 +165,7 @@ def _draw_bars(axes: Axes, figure: Figure, panel: Panel, looks: Looks, stacked: 
     beside = not stacked and not single_bars(panel)
     wide = 0.8 / (max(1, len(panel.series)) if beside else 1)
     for number, series in enumerate(panel.series):
-        look = looks[series.name, series.style]
+        look = styles[series.name, series.style]
         colour, hatch = _COLOURS[look.colour], _HATCHES[look.round % len(_HATCHES)]
         places = [
             at[str(x)] + ((number - (len(panel.series) - 1) / 2) * wide if beside else 0)
@@ -244,12 +246,12 @@ def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
         figsize=(max(5.5, 2.5 * wide), height * len(rows) + 0.8), dpi=_DPI, layout="constrained"
     )
     subfigures: Any = canvas.subfigures(len(rows), 1, squeeze=False)
-    looks = looks_of(figure)
+    styles = styles_of(figure)
     everything: list[Axes] = []
     for (title, row), sub in zip(rows, subfigures[:, 0], strict=True):
         axes_row: Any = sub.subplots(1, len(row), squeeze=False)[0]
         for i, (panel, axes) in enumerate(zip(row, axes_row, strict=True)):
-            _draw_panel(figure, panel, axes, looks, i == 0)
+            _draw_panel(figure, panel, axes, styles, i == 0)
         everything.extend(axes_row)
         if title:
             sub.suptitle(_wrapped(title, _letters(canvas, 8)), fontsize=8)
@@ -358,7 +360,9 @@ def _hide_close(labels: Sequence[Text], at: Sequence[float], sizes: Sequence[flo
     return changed
 
 
-def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: bool) -> None:
+def _draw_panel(
+    figure: Figure, panel: Panel, axes: Axes, styles: SeriesStyles, first: bool
+) -> None:
     if panel.title:
         axes.set_title(_literal(panel.title), fontsize=9)
     axes.tick_params(labelsize=7)
@@ -368,18 +372,18 @@ def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: b
         _draw_heat(axes, figure, panel)
         axes.set_ylabel(_literal(figure.y.title), fontsize=8)
     elif figure.kind == "stacked":
-        _draw_bars(axes, figure, panel, looks, stacked=True)
+        _draw_bars(axes, figure, panel, styles, stacked=True)
         _prepare_axis(axes, heights, "x", log=False)
         axes.set_xlabel(_literal(title_of(figure.y)), fontsize=8)
         return
     else:
         if figure.kind in ("curves", "radar"):  # on paper side by side: easier to read
             for series in panel.series:
-                _draw_curve(axes, figure, series, looks[series.name, series.style])
+                _draw_curve(axes, figure, series, styles[series.name, series.style])
             _place_x(figure, panels, axes)
             axes.grid(True, linewidth=0.3)
         else:
-            _draw_bars(axes, figure, panel, looks, stacked=False)
+            _draw_bars(axes, figure, panel, styles, stacked=False)
         _prepare_axis(axes, heights, "y", figure.y.log)
     axes.set_xlabel(_literal(title_of(figure.x)), fontsize=8)
     if figure.kind != "heatmap":

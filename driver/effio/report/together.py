@@ -123,13 +123,13 @@ def _headline_table(
 
 
 def across(results: Sequence[Result]) -> list[Block]:
-    """What tellers say of several results of their benchmark together."""
+    """What reporters say of several results of their benchmark together."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(result.benchmark, []).append(result)
     blocks: list[Block] = []
     for some in groups.values():
-        teller = registry.teller_of(some[0])
-        if len(some) > 1 and isinstance(teller, registry.Comparer):
-            blocks += teller.across(some)
+        reporter = registry.reporter_of(some[0])
+        if len(some) > 1 and isinstance(reporter, registry.Comparer):
+            blocks += reporter.across(some)
     return blocks

@@ -32,7 +32,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.report.registry import teller_of
+from effio.report.registry import reporter_of
 from effio.store.evidence import short_of
 
 # Fewer nights before or after it show no change.
@@ -76,7 +76,7 @@ class Change:
 
 
 @dataclass
-class Course:
+class TrendLine:
     """One number of one point over the nights. `better`: higher or lower."""
 
     what: str
@@ -98,14 +98,14 @@ class Software:
 @dataclass(frozen=True)
 class Trend:
     name: str
-    courses: Sequence[Course]
+    courses: Sequence[TrendLine]
     software: Sequence[Software]
     days: Sequence[str]
     missing: str = ""  # why no change point was looked for
     left_out: int = 0  # runs without a valid number
 
     @property
-    def worse(self) -> list[tuple[Course, Change]]:
+    def worse(self) -> list[tuple[TrendLine, Change]]:
         return [
             (c, x) for c in self.courses for x in c.changes if (x.part < 0) == (c.better != "lower")
         ]
@@ -155,7 +155,7 @@ def change_points(values: Sequence[float]) -> list[int]:
     return [int(end) for end in model.predict(pen=penalty)[:-1]]
 
 
-def _changes(course: Course) -> list[Change]:
+def _changes(course: TrendLine) -> list[Change]:
     means = [night.mean for night in course.nights]
     starts = change_points(means)
     ends = [0, *starts, len(means)]
@@ -171,11 +171,11 @@ def _changes(course: Course) -> list[Change]:
 
 def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     """`runs` by their start. Numbers that do not count are left out."""
-    courses: dict[object, Course] = {}
+    courses: dict[object, TrendLine] = {}
     apart = _apart(runs)
     left_out = 0
     for run in runs:
-        headline = teller_of(run.result).headline(run.result)
+        headline = reporter_of(run.result).headline(run.result)
         if headline.value is None or headline.valid is False or not _day(run):
             left_out += 1
             continue
@@ -184,7 +184,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
         key = (what, headline.name, headline.unit)
         record = own_figure(run)
         better = record.metric.better if record is not None else "higher"
-        course = courses.setdefault(key, Course(what, headline.name, headline.unit, better))
+        course = courses.setdefault(key, TrendLine(what, headline.name, headline.unit, better))
         if not course.nights or course.nights[-1].day != _day(run):
             course.nights.append(Night(_day(run)))
         course.nights[-1].values.append(headline.value)
@@ -209,7 +209,7 @@ def _apart(runs: Sequence[Judged]) -> list[str]:
     return [name for name in names if len({axes.get(name) for axes in told}) > 1]
 
 
-def change_sentence(course: Course, change: Change) -> str:
+def change_sentence(course: TrendLine, change: Change) -> str:
     return (
         f"{course.what}, {course.figure}: from {change.day} on:"
         f" {fmt.quantity(change.after, course.unit)} instead of"
@@ -248,7 +248,7 @@ def findings(trend: Trend) -> list[Finding]:
     return found
 
 
-def _figure(number: int, course: Course, trend: Trend) -> Figure:
+def _figure(number: int, course: TrendLine, trend: Trend) -> Figure:
     at = {day: float(date.fromisoformat(day).toordinal()) for day in trend.days}
     x = [at[night.day] for night in course.nights]
     intervals = [night.interval for night in course.nights]
@@ -299,7 +299,7 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
     )  # fmt: skip
 
 
-def nights_table(courses: Sequence[Course]) -> Table:
+def nights_table(courses: Sequence[TrendLine]) -> Table:
     rows: list[list[Cell]] = []
     for course in courses:
         starts = {change.day: change for change in course.changes}

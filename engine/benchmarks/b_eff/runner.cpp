@@ -94,7 +94,7 @@ void Runner::calibrate(LoopLengths& loops, PerMethod& seconds) {
     session_.progress.begin(step);
     std::array<std::int64_t, method_count> counts{};
     counts.fill(LoopLengths::first);
-    Own own(run_.pattern_count());
+    RankResult own(run_.pattern_count());
     for (std::size_t pattern = 0; pattern < run_.pattern_count(); ++pattern) {
         measure_pattern(pattern, 0, counts, own);
         for (int m = 0; m < method_count; ++m) {
@@ -128,7 +128,7 @@ bool Runner::measure_length(int repetition, int length, const LoopLengths& loops
     }
     begin_step(repetition, length);
     const auto counts = counts_of(loops);
-    Own own(run_.pattern_count());
+    RankResult own(run_.pattern_count());
     Checkpoint checkpoint(session_.comm, session_.interrupted);
     for (std::size_t pattern = 0; pattern < run_.pattern_count(); ++pattern) {
         if (!checkpoint.go_on()) {
@@ -155,7 +155,7 @@ bool Runner::measures(std::size_t pattern, int method) const {
 }
 
 void Runner::measure_pattern(std::size_t pattern, int length, std::span<const std::int64_t> loops,
-                             Own& own) {
+                             RankResult& own) {
     const Pattern& p = setup_.patterns[pattern];
     std::vector<Method> methods;
     for (const Method m : methods_of(setup_.parameters)) {
@@ -244,7 +244,7 @@ void Runner::count_node_steps(std::size_t pattern, Stage& stage) {
 
 /// From what each rank measured to one value for all: the slowest rank counts.
 void Runner::collect(int repetition, int length, std::span<const std::int64_t> loops,
-                     const Own& own) {
+                     const RankResult& own) {
     const std::size_t n = own.seconds.size();
     // By experiment: rate and seconds; the smallest is the largest of the negative.
     std::vector<double> low(2 * n, infinite);
@@ -294,7 +294,7 @@ void Runner::collect(int repetition, int length, std::span<const std::int64_t> l
 }
 
 void Runner::note_loops(int repetition, int length, std::span<const std::int64_t> loops,
-                        const Own& own) {
+                        const RankResult& own) {
     for (int m = 0; m < method_count; ++m) {
         LoopRow& row = run_.loops(repetition, length, m);
         row.shortest_pattern = infinite;

@@ -39,8 +39,8 @@ class Runner {
         MessageCounts verified;
     };
     /// What this rank measured at one length, by pattern and method.
-    struct Own {
-        explicit Own(std::size_t patterns)
+    struct RankResult {
+        explicit RankResult(std::size_t patterns)
             : seconds(patterns * method_count),
               steps(patterns * method_count),
               received(patterns * method_count) {}
@@ -52,16 +52,17 @@ class Runner {
     void calibrate(LoopLengths& loops, PerMethod& seconds);
     bool measure_length(int repetition, int length, const LoopLengths& loops, PerMethod& seconds);
     void measure_pattern(std::size_t pattern, int length, std::span<const std::int64_t> loops,
-                         Own& own);
+                         RankResult& own);
     double time_loops(Stage& stage, Method method, int length, std::int64_t loops,
                       Received& received);
     void loop(Stage& stage, Method method, int length, double& errors);
     void count_node_steps(std::size_t pattern, Stage& stage);
     bool measures(std::size_t pattern, int method) const;
 
-    void collect(int repetition, int length, std::span<const std::int64_t> loops, const Own& own);
+    void collect(int repetition, int length, std::span<const std::int64_t> loops,
+                 const RankResult& own);
     void note_loops(int repetition, int length, std::span<const std::int64_t> loops,
-                    const Own& own);
+                    const RankResult& own);
     void decide_short_cut(int repetition, int length, LoopLengths& loops);
     bool too_long(int repetition, int length) const;
     int best_method(int repetition, int length, std::size_t pattern) const;

@@ -30,13 +30,13 @@ using together::Members;
 
 struct Parameters {
     together::Options groups;
-    Beside beside = Beside::pairs;
+    Combinations beside = Combinations::pairs;
     std::int64_t rounds = 3;
 
     void declare(OptionTable& table) {
         groups.declare_groups(table);
         table.group("Turns");
-        table.choice("beside", beside, {{"pairs", Beside::pairs}, {"all", Beside::all}},
+        table.choice("beside", beside, {{"pairs", Combinations::pairs}, {"all", Combinations::all}},
                      "what is measured after each group alone: each pair of groups at once, or all "
                      "at once");
         table

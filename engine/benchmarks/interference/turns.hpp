@@ -9,13 +9,13 @@
 namespace effio::interference {
 
 /// What is measured next to each group alone: each pair of groups, or all together.
-enum class Beside { pairs, all };
+enum class Combinations { pairs, all };
 
 /// Numbers of the groups that work, from 1, ascending.
 using Turn = std::vector<int>;
 
 /// Each group alone, then each pair or all together.
-std::vector<Turn> turns_of(int groups, Beside beside);
+std::vector<Turn> turns_of(int groups, Combinations beside);
 
 /// The turns of one round in their order. Over balanced_rows(turns) rounds each turn is at each
 /// place, and after each other one, equally often.

@@ -123,7 +123,7 @@ void Runner::before_reading(const Task& task, Cold& cold, Readable& readable, Ou
 /// Collective: the calls of the busiest worker, for a later run that reads.
 void Runner::write_count(const Measured& m, Outcome& mine) const {
     std::int64_t most = 0;
-    for (const auto& lane : m.pass.lanes) most = std::max(most, lane.transfers);
+    for (const auto& share : m.pass.results) most = std::max(most, share.transfers);
     most = comm_.max(most);
     if (!comm_.is_root()) return;
     if (auto done = effio::write_count(*setup_.parameters.count_file, most); !done) {

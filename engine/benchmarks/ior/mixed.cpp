@@ -9,33 +9,33 @@
 namespace effio::ior {
 namespace {
 
-/// Writes the places that a mixed phase writes, from the lane's transfer `first` on. Other bytes
+/// Writes the places that a mixed phase writes, from the share's transfer `first` on. Other bytes
 /// are read back, because a write that is lost here would hide one that is lost in the phase.
-Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inverted,
+Status write_places(WorkerShare& share, const Calls& calls, std::int64_t first, bool inverted,
                     Progress& progress) {
     const std::int64_t bytes = calls.bytes();
     const CallForm form{Pointer::at, calls.collective};
     Buffer other(inverted ? static_cast<std::size_t>(bytes) : 0);
     Buffer found(other.size());
     Status outcome;
-    for (std::int64_t number = first; number < lane.transfers; ++number) {
-        if (calls.mix.reads(calls.collective ? 0 : lane.worker, number)) continue;
-        const std::int64_t offset = lane.walk->offset(number);
-        std::span<const std::byte> data = lane.data->at(offset, static_cast<std::size_t>(bytes));
+    for (std::int64_t number = first; number < share.transfers; ++number) {
+        if (calls.mix.reads(calls.collective ? 0 : share.worker, number)) continue;
+        const std::int64_t offset = share.walk->offset(number);
+        std::span<const std::byte> data = share.data->at(offset, static_cast<std::size_t>(bytes));
         if (inverted) {
             std::transform(data.begin(), data.end(), other.bytes().begin(),
                            [](std::byte byte) { return ~byte; });
             data = other.bytes();
         }
         const std::int64_t place = calls.placement == Placement::offset ? offset : number * bytes;
-        if (auto written = lane.file->write(form, data, place); !written) return written;
+        if (auto written = share.file->write(form, data, place); !written) return written;
         progress.beat();
         if (!inverted) continue;
         std::memset(found.bytes().data(), 0, found.size());
-        if (auto read = lane.file->read(form, found.bytes(), place); !read) return read;
+        if (auto read = share.file->read(form, found.bytes(), place); !read) return read;
         const auto wrong = compare(data, found.bytes(), offset);
         if (!wrong || !outcome) continue;
-        Error error = io_error("verify", lane.file->path(), wrong->text());
+        Error error = io_error("verify", share.file->path(), wrong->text());
         error.exit_code = ExitCode::data_errors;
         error.offset = wrong->offset;
         outcome = std::move(error);
@@ -59,8 +59,8 @@ Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& 
     Calls calls = calls_of(task);
     calls.queue_depth = 1;
     Measured m;
-    m.lanes = lanes_of(task, calls);
-    m.pass.lanes.resize(m.lanes.size());
+    m.shares = shares_of(task, calls);
+    m.pass.results.resize(m.shares.size());
     begin_step(task, "prepare");
     session_.progress.wait("barrier");
     VisitSteps all = steps(task, calls, m);
@@ -69,11 +69,11 @@ Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& 
     all.moving = {"transfer",
                   [&] {
                       std::size_t i = 0;
-                      for (Lane& lane : m.lanes) {
+                      for (WorkerShare& share : m.shares) {
                           const std::int64_t from = first[i++];
-                          if (!lane.file || m.outcome.error) continue;
+                          if (!share.file || m.outcome.error) continue;
                           auto written =
-                              write_places(lane, calls, from, inverted, session_.progress);
+                              write_places(share, calls, from, inverted, session_.progress);
                           if (!written) return written;
                       }
                       return Status();
@@ -96,7 +96,7 @@ void Runner::complete_mixed(const Task& task, const PassDone& pass) {
     std::vector<std::int64_t> first;
     bool missing = false;
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
-        first.push_back(std::min(pass.lanes[i].transfers, task.transfers[i]));
+        first.push_back(std::min(pass.results[i].transfers, task.transfers[i]));
         missing = missing || first.back() < task.transfers[i];
     }
     if (comm_.max(missing ? 1 : 0) != 0) note(write_around(task, first, false));

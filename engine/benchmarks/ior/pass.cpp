@@ -13,8 +13,8 @@
 #include "core/units.hpp"
 #include "frame/memory_options.hpp"
 #include "frame/paced_calls.hpp"
-#include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
+#include "parallel/worker_threads.hpp"
 #include "storage/as_itself.hpp"
 
 namespace effio::ior {
@@ -25,14 +25,15 @@ constexpr std::int64_t least_hole = 512;
 
 }  // namespace
 
-/// Makes the calls of one lane.
+/// Makes the calls of one worker.
 class Pass::Worker {
   public:
-    Worker(Session& session, const Calls& calls, double latest, Lane& lane, LaneDone& done)
+    Worker(Session& session, const Calls& calls, double latest, WorkerShare& share,
+           WorkerResult& done)
         : session_(session),
           calls_(calls),
           latest_(latest),
-          lane_(lane),
+          share_(share),
           done_(done),
           bytes_(calls.bytes()),
           form_{Pointer::at, calls.collective} {
@@ -41,11 +42,11 @@ class Pass::Worker {
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
     ~Worker() {
-        if (lane_.file) lane_.file->time_calls_into(nullptr);
+        if (share_.file) share_.file->time_calls_into(nullptr);
     }
 
-    const Lane& lane() const { return lane_; }
-    LaneDone& done() { return done_; }
+    const WorkerShare& share() const { return share_; }
+    WorkerResult& done() { return done_; }
     std::int64_t transfer_bytes() const { return bytes_; }
     /// Bytes moved by now, as other threads may see them.
     std::int64_t moved() const { return moved_.load(std::memory_order_relaxed); }
@@ -60,13 +61,13 @@ class Pass::Worker {
         } else if (!calls_.is_plain()) {
             steps(pace, tick, [](Worker& w, std::int64_t number) { return w.step(number); });
         } else if (calls_.access == Access::write) {
-            as_itself(*lane_.file, [&](auto file) {
+            as_itself(*share_.file, [&](auto file) {
                 steps(pace, tick, [file](Worker& w, std::int64_t number) {
                     return w.plain_write(file, number);
                 });
             });
         } else {
-            as_itself(*lane_.file, [&](auto file) {
+            as_itself(*share_.file, [&](auto file) {
                 steps(pace, tick, [file](Worker& w, std::int64_t number) {
                     return w.plain_read(file, number);
                 });
@@ -85,8 +86,8 @@ class Pass::Worker {
     template <class Pace, class Tick, class Step>
     void steps(Pace& pace, Tick& tick, Step step) {
         const auto next = [this, step](std::int64_t number) __attribute__((always_inline)) {
-            if (number >= lane_.transfers) [[unlikely]]
-                number %= lane_.transfers;
+            if (number >= share_.transfers) [[unlikely]]
+                number %= share_.transfers;
             if (step(*this, number)) [[likely]]
                 return true;
             ++failed_;
@@ -101,14 +102,14 @@ class Pass::Worker {
     /// Whether call `number` reads. Ranks that are in step do the same.
     bool reads(std::int64_t number) const {
         if (calls_.access != Access::mixed) return calls_.access == Access::read;
-        return calls_.mix.reads(calls_.in_step ? 0 : lane_.worker, number);
+        return calls_.mix.reads(calls_.in_step ? 0 : share_.worker, number);
     }
     /// Those that the file times: a call that is synced is over when its sync is, and what is
     /// queued never comes by the file's calls.
     void time_calls(bool reading) {
         Histogram* const into = reading ? &reads_into() : &done_.calls;
         const bool by_file = calls_.time_calls && (reading || !calls_.sync_each);
-        if (lane_.file) lane_.file->time_calls_into(by_file ? into : nullptr);
+        if (share_.file) share_.file->time_calls_into(by_file ? into : nullptr);
     }
     Histogram& reads_into() { return calls_.access == Access::mixed ? done_.reads : done_.calls; }
     void count_if_read(bool was_read) {
@@ -143,9 +144,9 @@ class Pass::Worker {
     /// same.
     template <class Pace, class Tick>
     void queued(Pace& pace, Tick& tick) {
-        TransferQueue& queue = *lane_.queue;
+        TransferQueue& queue = *share_.queue;
         std::int64_t next = pace.done();
-        std::vector<std::size_t> free(lane_.slots.size());
+        std::vector<std::size_t> free(share_.slots.size());
         std::iota(free.rbegin(), free.rend(), std::size_t{0});
         bool more = true;
         while (true) {
@@ -154,7 +155,7 @@ class Pass::Worker {
             if (may_post && !held) {
                 post(queue, free.back(), next++);
                 free.pop_back();
-            } else if (free.size() < lane_.slots.size()) {
+            } else if (free.size() < share_.slots.size()) {
                 // What may be posted before the next one is over is not to wait for it.
                 if (may_post && !queue.test()) continue;
                 free.push_back(take(queue, pace));
@@ -170,9 +171,9 @@ class Pass::Worker {
         }
     }
     void post(TransferQueue& queue, std::size_t number, std::int64_t call) {
-        const std::int64_t place = call < lane_.transfers ? call : call % lane_.transfers;
-        Slot& slot = lane_.slots[number];
-        slot.offset = lane_.walk->offset(place);
+        const std::int64_t place = call < share_.transfers ? call : call % share_.transfers;
+        Slot& slot = share_.slots[number];
+        slot.offset = share_.walk->offset(place);
         slot.reads = reads(place);
         done_.highest = std::max(done_.highest, slot.offset + bytes_);
         if (calls_.time_calls) slot.posted = session_.clock.now();
@@ -187,7 +188,7 @@ class Pass::Worker {
     template <class Pace>
     std::size_t take(TransferQueue& queue, Pace& pace) {
         Completion over = queue.wait();
-        Slot& slot = lane_.slots[over.slot];
+        Slot& slot = share_.slots[over.slot];
         if (calls_.time_calls) {
             (slot.reads ? reads_into() : done_.calls).add(session_.clock.now() - slot.posted);
         }
@@ -219,21 +220,21 @@ class Pass::Worker {
     // What is plain has no separate level, for the reason that byte_file.hpp gives.
     template <class File>
     [[gnu::always_inline]] bool plain_write(const Itself<File>& file, std::int64_t number) {
-        const std::int64_t offset = lane_.walk->offset(number);
+        const std::int64_t offset = share_.walk->offset(number);
         done_.highest = std::max(done_.highest, offset + bytes_);
-        const auto data = lane_.data->at(offset, static_cast<std::size_t>(bytes_));
+        const auto data = share_.data->at(offset, static_cast<std::size_t>(bytes_));
         return accept(file.write_at(data, offset), offset);
     }
     template <class File>
     [[gnu::always_inline]] bool plain_read(const Itself<File>& file, std::int64_t number) {
-        const std::int64_t offset = lane_.walk->offset(number);
+        const std::int64_t offset = share_.walk->offset(number);
         done_.highest = std::max(done_.highest, offset + bytes_);
-        return accept(file.read_at(lane_.memory.bytes(), offset), offset);
+        return accept(file.read_at(share_.memory.bytes(), offset), offset);
     }
 
     /// With all that may be requested.
     bool step(std::int64_t number) {
-        const std::int64_t offset = lane_.walk->offset(number);
+        const std::int64_t offset = share_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
         const std::int64_t place = calls_.placement == Placement::offset ? offset : number * bytes_;
         const std::int64_t end =
@@ -267,7 +268,7 @@ class Pass::Worker {
         // A rank that is in step syncs after a call that failed, too: the others wait there.
         if (written || calls_.in_step) {
             const Lap lap(session_.clock, done_.sync_seconds);
-            auto synced = lane_.file->sync();
+            auto synced = share_.file->sync();
             if (written) written = std::move(synced);
         }
         if (calls_.time_calls) {
@@ -277,30 +278,30 @@ class Pass::Worker {
     }
 
     Status write_call(std::int64_t offset, std::int64_t place) {
-        if (!lane_.spaced) return lane_.file->write(form_, expected(offset), place);
+        if (!share_.spaced) return share_.file->write(form_, expected(offset), place);
         {
             const Lap lap(session_.clock, done_.copy_seconds);
-            lane_.spaced->spread(expected(offset));
+            share_.spaced->spread(expected(offset));
         }
-        return lane_.file->write_spaced(form_, lane_.spaced->first(bytes_), place);
+        return share_.file->write_spaced(form_, share_.spaced->first(bytes_), place);
     }
 
     bool read(std::int64_t offset, std::int64_t place) {
-        auto done = lane_.spaced
-                        ? lane_.file->read_spaced(form_, lane_.spaced->first(bytes_), place)
-                        : lane_.file->read(form_, lane_.memory.bytes(), place);
+        auto done = share_.spaced
+                        ? share_.file->read_spaced(form_, share_.spaced->first(bytes_), place)
+                        : share_.file->read(form_, share_.memory.bytes(), place);
         if (!accept(std::move(done), offset)) return false;
         if (!calls_.compare) return true;
-        if (lane_.spaced) take_pieces();
-        verify(expected(offset), lane_.memory.bytes(), offset);
+        if (share_.spaced) take_pieces();
+        verify(expected(offset), share_.memory.bytes(), offset);
         return true;
     }
     /// To where data are compared.
     void take_pieces() {
         const Lap lap(session_.clock, done_.compare_seconds);
-        lane_.spaced->gather(lane_.memory.bytes());
-        if (lane_.spaced->gaps_are_intact(bytes_)) return;
-        done_.outcome.fail(session_.signed_error(changed_gap("verify", *lane_.file)));
+        share_.spaced->gather(share_.memory.bytes());
+        if (share_.spaced->gaps_are_intact(bytes_)) return;
+        done_.outcome.fail(session_.signed_error(changed_gap("verify", *share_.file)));
     }
 
     void verify(std::span<const std::byte> right, std::span<const std::byte> got,
@@ -326,15 +327,15 @@ class Pass::Worker {
     }
 
     std::span<const std::byte> expected(std::int64_t offset) {
-        if (calls_.placement == Placement::strided) return lane_.strided.bytes();
-        return lane_.data->at(offset, static_cast<std::size_t>(bytes_));
+        if (calls_.placement == Placement::strided) return share_.strided.bytes();
+        return share_.data->at(offset, static_cast<std::size_t>(bytes_));
     }
 
     /// Where byte `place` of the transfer at `offset` is in the file.
     std::int64_t file_place(std::int64_t offset, std::int64_t place) const {
         if (calls_.placement != Placement::strided) return offset + place;
         const std::int64_t transfer = calls_.geometry.transfer;
-        return lane_.walk->offset(place / transfer) + place % transfer;
+        return share_.walk->offset(place / transfer) + place % transfer;
     }
 
     void wrong(std::int64_t offset, const Mismatch& bad) {
@@ -342,10 +343,10 @@ class Pass::Worker {
         placed.offset = file_place(offset, bad.offset);
         std::string text =
             fmt::format("{} of the {} of this call", placed.text(), exact_size(bytes_));
-        if (const auto name = lane_.file->name_of(placed.offset); !name.empty()) {
+        if (const auto name = share_.file->name_of(placed.offset); !name.empty()) {
             text += counted_in_data(name);
         }
-        Error error = io_error("verify", lane_.file->path(), std::move(text));
+        Error error = io_error("verify", share_.file->path(), std::move(text));
         error.exit_code = ExitCode::data_errors;
         error.offset = placed.offset;
         done_.outcome.fail(session_.signed_error(std::move(error)));
@@ -354,8 +355,8 @@ class Pass::Worker {
     Session& session_;
     const Calls& calls_;
     double latest_;  ///< seconds after the start from which nothing is held back; 0 = never
-    Lane& lane_;
-    LaneDone& done_;
+    WorkerShare& share_;
+    WorkerResult& done_;
     std::int64_t bytes_;
     CallForm form_;
     std::int64_t strided_end_ =
@@ -368,16 +369,16 @@ class Pass::Worker {
     std::atomic<std::int64_t> moved_{0};
 };
 
-PassDone Pass::run(std::vector<Lane>& lanes) {
+PassDone Pass::run(std::vector<WorkerShare>& shares) {
     PassDone all;
-    all.lanes.resize(lanes.size());
+    all.results.resize(shares.size());
     std::vector<std::unique_ptr<Worker>> workers;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
         workers.push_back(
-            std::make_unique<Worker>(session_, calls_, until_.seconds, lanes[i], all.lanes[i]));
+            std::make_unique<Worker>(session_, calls_, until_.seconds, shares[i], all.results[i]));
     }
     if (calls_.in_step) {
-        run_together(*workers.front(), all.lanes.front(), all);
+        run_together(*workers.front(), all.results.front(), all);
     } else {
         run_apart(workers, all);
     }
@@ -385,14 +386,14 @@ PassDone Pass::run(std::vector<Lane>& lanes) {
 }
 
 /// Ranks that are in step end at the same call; there is nothing to wear out.
-void Pass::run_together(Worker& worker, LaneDone& done, PassDone& all) {
+void Pass::run_together(Worker& worker, WorkerResult& done, PassDone& all) {
     const double start = session_.clock.now();
     worker.begin(start);
-    if (worker.lane().transfers == 0) return;
+    if (worker.share().transfers == 0) return;
     Deadline::Limits limits;
     limits.start = start;
     limits.seconds = until_.seconds;
-    limits.max_count = worker.lane().transfers;
+    limits.max_count = worker.share().transfers;
     limits.min_seconds = until_.min_seconds;
     limits.at_count = until_.is_cut ? StopReason::cap : StopReason::count;
     SlicedVote vote(comm_, session_.interrupted, limits, until_.steady, until_.steady_slice);
@@ -407,7 +408,7 @@ void Pass::run_together(Worker& worker, LaneDone& done, PassDone& all) {
 }
 
 void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& all) {
-    Crew crew(static_cast<int>(workers.size()));
+    WorkerThreads threads(static_cast<int>(workers.size()));
     std::atomic<StopReason> told{StopReason::none};
     std::optional<SteadyWatch> watch;
     const Clock& clock = session_.clock;
@@ -417,10 +418,10 @@ void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& al
         for (const auto& worker : workers) sum += worker->moved();
         return sum;
     };
-    crew.run([&](int number) {
+    threads.run([&](int number) {
         Worker& worker = *workers[static_cast<std::size_t>(number)];
-        LaneDone& done = worker.done();
-        crew.meet(number, [&] {
+        WorkerResult& done = worker.done();
+        threads.meet(number, [&] {
             start = clock.now();
             if (until_.steady) {
                 watch.emplace(comm_, *until_.steady, start, until_.steady_slice);
@@ -430,7 +431,7 @@ void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& al
         Deadline::Limits limits;
         limits.start = start;
         limits.seconds = until_.seconds;
-        limits.max_count = worker.lane().transfers;
+        limits.max_count = worker.share().transfers;
         limits.min_seconds = until_.min_seconds;
         limits.at_count = until_.is_cut ? StopReason::cap : StopReason::count;
         Deadline pace(clock, session_.interrupted, limits, &told);
@@ -439,20 +440,20 @@ void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& al
                 told.store(StopReason::steady, std::memory_order_relaxed);
             }
         };
-        if (worker.lane().transfers > 0) worker.loop(pace, tick);
+        if (worker.share().transfers > 0) worker.loop(pace, tick);
         if (done.outcome.error && done.outcome.error->exit_code != ExitCode::data_errors) {
             told.store(StopReason::error, std::memory_order_relaxed);
         }
         done.wall = {done.transfers, done.end, done.reason};
         if (!until_.wear_out) return;
-        crew.meet(number, [&] {
+        threads.meet(number, [&] {
             const Lap lap(clock, all.vote_seconds);
             session_.progress.wait("stonewall");
             all.wall = meet_at_wall(comm_, all.standings());
         });
         // Whoever met an error or a signal does no more.
         if (done.reason != StopReason::time && done.reason != StopReason::count) return;
-        if (worker.lane().transfers == 0 || done.transfers >= all.wall->max_done) return;
+        if (worker.share().transfers == 0 || done.transfers >= all.wall->max_done) return;
         pace.wear_out(all.wall->max_done, until_.wear_out_seconds);
         worker.loop(pace, [](double) {});
     });

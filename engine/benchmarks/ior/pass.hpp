@@ -64,7 +64,7 @@ struct Slot {
 };
 
 /// What one worker works on.
-struct Lane {
+struct WorkerShare {
     std::unique_ptr<ByteFile> file;  ///< none where it could not be opened; then nothing is done
     std::optional<Data> data;        ///< as written or expected
     std::optional<Data::Source> source;  ///< of `data`
@@ -95,10 +95,10 @@ struct Until {
 };
 
 /// What one worker did. Times are seconds since the start of the pass on its rank.
-struct LaneDone {
+struct WorkerResult {
     std::int64_t transfers = 0;
     double end = 0;
-    Standing wall;  ///< when it met its stonewall or had done all
+    StopPoint wall;  ///< when it met its stonewall or had done all
     StopReason reason = StopReason::none;
     std::int64_t highest = 0;   ///< end of the last byte touched
     std::int64_t verified = 0;  ///< bytes
@@ -119,15 +119,15 @@ struct LaneDone {
 };
 
 struct PassDone {
-    std::vector<LaneDone> lanes;
+    std::vector<WorkerResult> results;
     std::optional<Wall> wall;  ///< where the workers wore out; else see standings()
     std::optional<SteadyRule::Verdict> steady;  ///< rates in B/s of all ranks
     double vote_seconds = 0;                    ///< of this rank, in all agreements inside the pass
 
     /// Where the workers of this rank stood at their stonewall.
-    std::vector<Standing> standings() const;
-    std::int64_t sum(std::int64_t LaneDone::* what) const;
-    double longest(double LaneDone::* what) const;
+    std::vector<StopPoint> standings() const;
+    std::int64_t sum(std::int64_t WorkerResult::* what) const;
+    double longest(double WorkerResult::* what) const;
 };
 
 class Pass {
@@ -137,11 +137,11 @@ class Pass {
         : session_(session), comm_(comm), calls_(calls), until_(until) {}
 
     /// Collective.
-    PassDone run(std::vector<Lane>& lanes);
+    PassDone run(std::vector<WorkerShare>& shares);
 
   private:
     class Worker;
-    void run_together(Worker& worker, LaneDone& done, PassDone& all);
+    void run_together(Worker& worker, WorkerResult& done, PassDone& all);
     void run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& all);
 
     Session& session_;

@@ -145,27 +145,27 @@ void Runner::begin_step(const Task& task, const char* what) {
     session_.progress.begin(step);
 }
 
-Status Runner::open(const Task& task, std::vector<Lane>& lanes) {
+Status Runner::open(const Task& task, std::vector<WorkerShare>& shares) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
     const OpenMode mode = task.access == Access::write   ? OpenMode::creating()
                           : task.access == Access::mixed ? OpenMode::updating()
                                                          : OpenMode::reading();
-    for (Lane& lane : lanes) {
+    for (WorkerShare& share : shares) {
         // The further threads of a rank open for themselves.
-        const Comm& comm = shared && &lane == &lanes.front() ? comm_ : self_;
+        const Comm& comm = shared && &share == &shares.front() ? comm_ : self_;
         auto opened =
-            storage_.open(comm, {path_of(task, lane.worker), mode, Element::byte, hints_of(task),
+            storage_.open(comm, {path_of(task, share.worker), mode, Element::byte, hints_of(task),
                                  geometry(task.transfer).blocks(), p.collective, true});
         if (!opened) return std::move(opened.error());
-        lane.file = std::move(*opened);
-        if (auto ready = prepare_file(task, *lane.file, lane.worker); !ready) return ready;
-        if (auto aimed = aim(task, lane); !aimed) return aimed;
-        if (lane.slots.empty()) continue;
-        const auto memory = lane.memory_of_slots(task.access);
-        auto queue = lane.file->queue({lane.slots.size(), p.collective, memory});
+        share.file = std::move(*opened);
+        if (auto ready = prepare_file(task, *share.file, share.worker); !ready) return ready;
+        if (auto aimed = aim(task, share); !aimed) return aimed;
+        if (share.slots.empty()) continue;
+        const auto memory = share.memory_of_slots(task.access);
+        auto queue = share.file->queue({share.slots.size(), p.collective, memory});
         if (!queue) return std::move(queue.error());
-        lane.queue = std::move(*queue);
+        share.queue = std::move(*queue);
     }
     return {};
 }
@@ -182,66 +182,66 @@ Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worke
 }
 
 /// Where its calls go.
-Status Runner::aim(const Task& task, Lane& lane) const {
+Status Runner::aim(const Task& task, WorkerShare& share) const {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
     std::int64_t existing = g.blocks().file_bytes();
     if (g.order == Order::random && !p.writes() && real_files_) {
-        const auto size = lane.file->size();
+        const auto size = share.file->size();
         existing = size ? *size : 0;
         if (existing < g.block) {
-            return io_error("read at random places", lane.file->path(),
+            return io_error("read at random places", share.file->path(),
                             fmt::format("the file holds {}, less than a block of {}",
                                         exact_size(existing), exact_size(g.block)));
         }
     }
-    lane.walk = g.walk(lane.worker, std::max(existing, g.block));
+    share.walk = g.walk(share.worker, std::max(existing, g.block));
     return {};
 }
 
 /// Buffers are filled before the time begins.
-std::vector<Lane> Runner::lanes_of(const Task& task, const Calls& calls) const {
+std::vector<WorkerShare> Runner::shares_of(const Task& task, const Calls& calls) const {
     const auto& p = setup_.parameters;
-    std::vector<Lane> lanes(task.transfers.size());
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        Lane& lane = lanes[i];
-        lane.worker = worker(task.owner, i);
-        lane.transfers = task.transfers[i];
+    std::vector<WorkerShare> shares(task.transfers.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        WorkerShare& share = shares[i];
+        share.worker = worker(task.owner, i);
+        share.transfers = task.transfers[i];
         if (task.access != Access::read || task.compare) {
             Data::Source source;
             source.kind = p.data;
             source.seed = task.seed;
             source.file = static_cast<std::uint64_t>(
-                calls.geometry.file_of(lane.worker) +
+                calls.geometry.file_of(share.worker) +
                 (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
-            source.writer = lane.worker;
+            source.writer = share.worker;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
             if (p.order == Order::random && p.files == Files::shared) {
                 source.block = calls.geometry.block;
                 source.workers = calls.geometry.workers;
             }
             source.shape = p.shape.shape();
-            lane.data.emplace(source, static_cast<std::size_t>(task.transfer));
-            lane.source = source;
+            share.data.emplace(source, static_cast<std::size_t>(task.transfer));
+            share.source = source;
         }
-        lane.take_memory(calls);
+        share.take_memory(calls);
     }
-    return lanes;
+    return shares;
 }
 
 /// The calls of all workers of this rank.
 Status Runner::move(const Task& task, const Calls& calls, Measured& m) {
     // Who could not open comes to where the others meet, and does nothing there.
     if (m.outcome.error) {
-        for (Lane& lane : m.lanes) lane.transfers = 0;
+        for (WorkerShare& share : m.shares) share.transfers = 0;
     }
     const Until until = until_of(task);
-    m.pass = Pass(session_, comm_, calls, until).run(m.lanes);
-    for (const auto& lane : m.pass.lanes) {
-        m.outcome.error_count += lane.outcome.error_count;
-        if (lane.outcome.error) m.outcome.error = lane.outcome.error;
+    m.pass = Pass(session_, comm_, calls, until).run(m.shares);
+    for (const auto& result : m.pass.results) {
+        m.outcome.error_count += result.outcome.error_count;
+        if (result.outcome.error) m.outcome.error = result.outcome.error;
     }
-    const auto moved = static_cast<double>(m.pass.sum(&LaneDone::transfers) * task.transfer);
+    const auto moved = static_cast<double>(m.pass.sum(&WorkerResult::transfers) * task.transfer);
     session_.progress.allow(wait_of_a_rank(setup_.parameters, geometry(task.transfer)) +
                             moved * comm_.size() / slowest_storage);
     return {};
@@ -253,11 +253,11 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     // Ranks whose next calls on the file are collective agree first; the others just go on.
     const bool alone = !in_step() && !p.barriers;
     VisitSteps steps;
-    steps.opening = {{"open", [this, &task, &m] { return open(task, m.lanes); }, alone}};
+    steps.opening = {{"open", [this, &task, &m] { return open(task, m.shares); }, alone}};
     const bool reads_own_metadata = !storage_.capabilities().plain && !p.verify.empty();
     if (task.access != Access::read || reads_own_metadata) {
         steps.confirm = [this, &m] {
-            return each_file(m, [](Lane& lane) { return lane.file->confirm(); });
+            return each_file(m, [](WorkerShare& share) { return share.file->confirm(); });
         };
     }
     steps.moving = {"transfer", [this, &task, &calls, &m] { return move(task, calls, m); }, alone};
@@ -265,29 +265,29 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     steps.moving_meets = !in_step() && (until.wear_out || until.steady);
     if (task.access != Access::read && p.sync != SyncWhen::never) {
         steps.sync.work = [this, &m] {
-            return each_file(m, [](Lane& lane) { return lane.file->sync(); });
+            return each_file(m, [](WorkerShare& share) { return share.file->sync(); });
         };
         steps.sync.alone = !in_step();
     }
     steps.sync_counts = true;
     steps.ask = [&m] {
-        for (const Lane& lane : m.lanes) m.detours += lane.file->detours();
-        m.granted = m.lanes.front().file->granted_hints();
-        m.library = m.lanes.front().file->describe();
+        for (const WorkerShare& share : m.shares) m.detours += share.file->detours();
+        m.granted = m.shares.front().file->granted_hints();
+        m.library = m.shares.front().file->describe();
     };
     steps.close.work = [this, &m] {
-        return each_file(m, [](Lane& lane) {
-            lane.queue.reset();
-            return lane.file->close();
+        return each_file(m, [](WorkerShare& share) {
+            share.queue.reset();
+            return share.file->close();
         });
     };
     // Closing is collective where files are: after a failure it could hang.
     steps.closes_anyway = !in_step();
     steps.close.alone = true;
     steps.bytes = [&task, &calls, &m](bool) -> VisitSteps::Bytes {
-        const std::int64_t all = m.pass.sum(&LaneDone::transfers) * calls.bytes();
+        const std::int64_t all = m.pass.sum(&WorkerResult::transfers) * calls.bytes();
         if (task.access == Access::read) return {all, 0};
-        return {m.pass.sum(&LaneDone::read_calls) * calls.bytes(), all};
+        return {m.pass.sum(&WorkerResult::read_calls) * calls.bytes(), all};
     };
     return steps;
 }
@@ -295,8 +295,8 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
 Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
     Measured m;
     const Calls calls = calls_of(task);
-    m.lanes = lanes_of(task, calls);
-    m.pass.lanes.resize(m.lanes.size());
+    m.shares = shares_of(task, calls);
+    m.pass.results.resize(m.shares.size());
     begin_step(task, task.timed ? name(task.access).data() : "verify");
     session_.progress.wait("barrier");
     VisitSteps all = steps(task, calls, m);
@@ -304,7 +304,7 @@ Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
     all.watched = cold != nullptr;
     m.seen =
         carry_out({session_, comm_, topology_, common_, target_.file_system()}, all, m.outcome);
-    m.lanes.clear();
+    m.shares.clear();
     return m;
 }
 
@@ -312,11 +312,11 @@ Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
 std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
     const auto& p = setup_.parameters;
     const PartSpan& transfer = m.seen.part("transfer");
-    const double compare = m.pass.longest(&LaneDone::compare_seconds);
-    const double flush = m.pass.longest(&LaneDone::sync_seconds);
-    const double think = m.pass.longest(&LaneDone::think_seconds);
-    const double held = m.pass.longest(&LaneDone::held_seconds);
-    const double copy = m.pass.longest(&LaneDone::copy_seconds);
+    const double compare = m.pass.longest(&WorkerResult::compare_seconds);
+    const double flush = m.pass.longest(&WorkerResult::sync_seconds);
+    const double think = m.pass.longest(&WorkerResult::think_seconds);
+    const double held = m.pass.longest(&WorkerResult::held_seconds);
+    const double copy = m.pass.longest(&WorkerResult::copy_seconds);
     double waited = 0;
     for (const auto& part : m.seen.parts) waited += part.agreed - part.end;
     std::vector<Named> parts{
@@ -371,8 +371,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.nodes = setup_.nodes;
     r.path = path_of(task, 0);
     const std::int64_t call_bytes = calls_of(task).bytes();
-    const std::int64_t own = m.pass.sum(&LaneDone::transfers);
-    std::array sums{own * call_bytes, own, m.detours, m.pass.sum(&LaneDone::verified)};
+    const std::int64_t own = m.pass.sum(&WorkerResult::transfers);
+    std::array sums{own * call_bytes, own, m.detours, m.pass.sum(&WorkerResult::verified)};
     comm_.sum(std::span<std::int64_t>(sums));
     r.bytes = sums[0];
     r.calls = sums[1];
@@ -388,20 +388,20 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     Histogram calls;
     Histogram reads;
     Histogram responses;
-    for (const auto& lane : m.pass.lanes) {
-        reason = std::max(reason, static_cast<int>(lane.reason));
-        calls.merge(lane.calls);
-        reads.merge(lane.reads);
-        responses.merge(lane.responses);
+    for (const auto& result : m.pass.results) {
+        reason = std::max(reason, static_cast<int>(result.reason));
+        calls.merge(result.calls);
+        reads.merge(result.reads);
+        responses.merge(result.responses);
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
     r.interrupted = r.stopped == StopReason::interrupted;
     TimeSeries series = TimeSeries::finely();
-    for (auto& lane : m.pass.lanes) {
-        const double width = std::max(series.width(), lane.series.width());
+    for (auto& result : m.pass.results) {
+        const double width = std::max(series.width(), result.series.width());
         series.widen_to(width);
-        lane.series.widen_to(width);
-        const auto& slices = lane.series.slices();
+        result.series.widen_to(width);
+        const auto& slices = result.series.slices();
         for (std::size_t i = 0; i < slices.size(); ++i) {
             const double begin = static_cast<double>(i) * width;
             if (slices[i] > 0) series.add(begin, begin, slices[i]);
@@ -440,7 +440,7 @@ MixResult Runner::mix_of(const PassDone& pass, const PhaseResult& all, const His
                          const Histogram& writes) const {
     MixResult mix;
     mix.asked_share = setup_.parameters.mix().share;
-    mix.read_operations = comm_.sum(pass.sum(&LaneDone::read_calls));
+    mix.read_operations = comm_.sum(pass.sum(&WorkerResult::read_calls));
     mix.write_operations = all.calls - mix.read_operations;
     mix.call_bytes = all.geometry.transfer;
     if (setup_.parameters.storage.times_calls()) {
@@ -469,7 +469,7 @@ void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) cons
     const std::string path = fmt::format("{}-{}{}-{}-{:05d}.csv", *prefix, name(task.access), size,
                                          task.repetition, comm_.rank());
     std::vector<const std::vector<CallTime>*> threads;
-    for (const auto& lane : m.pass.lanes) threads.push_back(&lane.kept);
+    for (const auto& result : m.pass.results) threads.push_back(&result.kept);
     const auto wrote = write_call_log(path, threads, static_cast<double>(task.transfer));
     if (!wrote) mine.fail(session_.signed_error(wrote.error()));
 }
@@ -486,11 +486,11 @@ void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
 /// What was written without an error must be there: libraries hide failures.
 void Runner::check_sizes(const Task& task, const Measured& m, Outcome& mine) const {
     if (!real_files_ || mine.error) return;
-    for (std::size_t i = 0; i < m.pass.lanes.size(); ++i) {
+    for (std::size_t i = 0; i < m.pass.results.size(); ++i) {
         const std::array path{path_of(task, worker(task.owner, i))};
         // None of several files holds all; their formats know when they are closed.
         if (storage_.files_of(path.front()).size() > 1) continue;
-        const auto size = sized(session_, path, m.pass.lanes[i].highest, false);
+        const auto size = sized(session_, path, m.pass.results[i].highest, false);
         if (!size) mine.fail(session_.signed_error(size.error()));
     }
 }

@@ -219,7 +219,7 @@ void Runner::write_phase(Task task) {
     check_sizes(task, m, m.outcome);
     written_.emplace();
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
-        written_->push_back(std::min(m.pass.lanes[i].transfers, task.transfers[i]));
+        written_->push_back(std::min(m.pass.results[i].transfers, task.transfers[i]));
     }
     if (p.count_file) write_count(m, m.outcome);
     finish(task, m, result);
@@ -273,7 +273,7 @@ void Runner::read_phase(Task task) {
         again.timed = false;
         again.compare = true;
         for (std::size_t i = 0; i < again.transfers.size(); ++i) {
-            again.transfers[i] = std::min(m.pass.lanes[i].transfers, task.transfers[i]);
+            again.transfers[i] = std::min(m.pass.results[i].transfers, task.transfers[i]);
         }
         verify(again, result);
     }
@@ -321,8 +321,8 @@ void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
 void Runner::verify(const Task& task, PhaseResult& result) {
     Measured m = measure(task, nullptr);
     result.verify_seconds = comm_.max(m.seen.counted);
-    std::array sums{m.pass.sum(&LaneDone::verified), m.pass.sum(&LaneDone::foreign),
-                    m.pass.sum(&LaneDone::zeros)};
+    std::array sums{m.pass.sum(&WorkerResult::verified), m.pass.sum(&WorkerResult::foreign),
+                    m.pass.sum(&WorkerResult::zeros)};
     comm_.sum(std::span<std::int64_t>(sums));
     const auto [verified, foreign, zeros] = sums;
     result.verified_bytes += verified;

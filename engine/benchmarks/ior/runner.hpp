@@ -50,7 +50,7 @@ class Runner {
     };
     /// This rank's part in a phase.
     struct Measured {
-        std::vector<Lane> lanes;
+        std::vector<WorkerShare> shares;
         PassDone pass;
         Visited seen;
         Outcome outcome;
@@ -79,17 +79,17 @@ class Runner {
     /// `cold` is what was done against the page cache; none where nothing is reported of it.
     Measured measure(const Task& task, const Cold* cold);
     VisitSteps steps(const Task& task, const Calls& calls, Measured& m);
-    std::vector<Lane> lanes_of(const Task& task, const Calls& calls) const;
-    Status open(const Task& task, std::vector<Lane>& lanes);
+    std::vector<WorkerShare> shares_of(const Task& task, const Calls& calls) const;
+    Status open(const Task& task, std::vector<WorkerShare>& shares);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
-    Status aim(const Task& task, Lane& lane) const;
+    Status aim(const Task& task, WorkerShare& share) const;
     Status move(const Task& task, const Calls& calls, Measured& m);
     /// For each file that is open; its failure is this rank's.
     template <class Work>
     Status each_file(Measured& m, Work&& work) const {
-        for (Lane& lane : m.lanes) {
-            if (!lane.file) continue;
-            if (auto done = work(lane); !done) {
+        for (WorkerShare& share : m.shares) {
+            if (!share.file) continue;
+            if (auto done = work(share); !done) {
                 m.outcome.fail(session_.signed_error(std::move(done.error())));
             }
         }

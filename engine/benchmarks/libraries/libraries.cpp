@@ -59,12 +59,12 @@ class View : public study::Observer {
     const Parameters& parameters_;
 };
 
-/// As the frame's, by points: at each of them all contenders move the same.
+/// As the frame's, by points: at each of them all methods move the same.
 Result<Plan> Libraries::plan(const PlanInput& input) const {
     auto found = StudyBenchmark::plan(input);
     if (!found) return found;
     Plan& plan = *found;
-    const auto contenders = select(parameters_, nullptr).contenders.size();
+    const auto methods = select(parameters_, nullptr).methods.size();
     Table table({{"edge"}, {"processes"}, {"bytes a process"}, {"file"}, {"s"}});
     Json points = Json::array();
     for (const auto edge : parameters_.edges) {
@@ -84,10 +84,10 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
         "Plan of the library comparison with {}, {} scaling, at an assumed {} in all\n"
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}\n{}\n{}",
         count_of(input.ranks, "rank"), libraries::name(parameters_.scaling),
-        format_rate(input.rate), contenders, parameters_.repetitions,
+        format_rate(input.rate), methods, parameters_.repetitions,
         format_size(plan.data["memory_per_rank_bytes"].get<double>()), plan.estimate.text(),
         table.text(2));
-    plan.data["contenders"] = contenders;
+    plan.data["contenders"] = methods;
     plan.data["points"] = std::move(points);
     return found;
 }

@@ -187,17 +187,17 @@ Selection select(const Parameters& p, Job* job) {
         for (const auto& set : p.sets) {
             const auto choice = p.backend(library, set);
             if (!choice) continue;  // judged before MPI was started
-            Contender contender{library, &set, *choice};
+            Method method{library, &set, *choice};
             if (job != nullptr) {
                 const auto made = make_arrays(job->session, *choice, job->room);
                 if (auto why = set.idle_for(library, made->capabilities()); !why.empty()) {
                     selection.left_out.push_back(std::move(why));
                     continue;
                 }
-                contender.version = made->version();
-                contender.settings = made->describe();
+                method.version = made->version();
+                method.settings = made->describe();
             }
-            selection.contenders.push_back(std::move(contender));
+            selection.methods.push_back(std::move(method));
         }
     }
     return selection;
@@ -205,8 +205,8 @@ Selection select(const Parameters& p, Job* job) {
 
 namespace {
 
-const Fields<Contender>& contender_fields() {
-    using C = Contender;
+const Fields<Method>& method_fields() {
+    using C = Method;
     static const Fields<C> fields{
         {"library", Unit::word, "as in --libraries", &C::library},
         {"version", Unit::word, "of the library that runs", &C::version},
@@ -230,29 +230,29 @@ const Fields<Chosen>& chosen_fields() {
          [](const C& c) { return name(c.parameters.scaling); }},
         {"warm_up_edge", Unit::count, "of the array that is written before anything counts",
          [](const C&) { return Volume::warm_up_edge; }},
-        {"contenders", contender_fields(), "in the order of the comparison",
-         [](const C& c) -> const std::vector<Contender>& { return c.selection.contenders; }},
+        {"contenders", method_fields(), "in the order of the comparison",
+         [](const C& c) -> const std::vector<Method>& { return c.selection.methods; }},
         {"left_out", Unit::word, "libraries and hints that are not compared, and why",
          [](const C& c) -> const std::vector<std::string>& { return c.selection.left_out; }}};
     return fields;
 }
 
-/// One library with its hints at one point; `file` begins no other contender's names.
-study::Cell cell_of(const Parameters& p, const Contender& contender, const Volume& volume) {
+/// One library with its hints at one point; `file` begins no other method's names.
+study::Cell cell_of(const Parameters& p, const Method& method, const Volume& volume) {
     study::Cell cell;
-    const HintSet& set = *contender.set;
+    const HintSet& set = *method.set;
     cell.pattern = name(p.scaling);
-    cell.axes = {study::word_axis("library", contender.library),
-                 study::word_axis("hints", set.name), study::count_axis("edge", volume.edge),
+    cell.axes = {study::word_axis("library", method.library), study::word_axis("hints", set.name),
+                 study::count_axis("edge", volume.edge),
                  study::count_axis("processes", volume.processes)};
     cell.ranks = volume.processes;
-    cell.file = fmt::format("{}{}_{}", p.prefix, contender.library, set.name);
+    cell.file = fmt::format("{}{}_{}", p.prefix, method.library, set.name);
     // The files of each point are its own, though all have the same names.
     cell.pool = fmt::format("{} {} {}", cell.file, volume.edge, volume.processes);
     cell.file_bytes = volume.bytes();
     cell.addresses = [volume](int rank) { return addresses_of(volume, rank); };
     cell.arrays = schema_of(volume);
-    cell.backend = contender.backend;
+    cell.backend = method.backend;
     cell.collective = set.access.value_or(ArrayAccess::collective) == ArrayAccess::collective;
     cell.content = study::Content::numbers;
     cell.sync = p.fsync;
@@ -261,7 +261,7 @@ study::Cell cell_of(const Parameters& p, const Contender& contender, const Volum
 }
 
 /// The files of all points have to be within 8 EiB, and those that --keep leaves.
-Status check_points(const Parameters& p, std::size_t contenders, int ranks) {
+Status check_points(const Parameters& p, std::size_t methods, int ranks) {
     for (const auto n : p.processes) {
         if (n > ranks) {
             return usage_error(fmt::format("--processes: {} is more than the {} of the run", n,
@@ -269,7 +269,7 @@ Status check_points(const Parameters& p, std::size_t contenders, int ranks) {
         }
     }
     const auto counts = p.processes_in_force(ranks);
-    const auto points = static_cast<std::int64_t>(p.edges.size() * counts.size() * contenders);
+    const auto points = static_cast<std::int64_t>(p.edges.size() * counts.size() * methods);
     for (const auto edge : p.edges) {
         const Volume v = p.volume(edge, *std::max_element(counts.begin(), counts.end()), ranks);
         if (!product_of({v.cubes, edge, edge, edge, 8, v.variables, points})) {
@@ -285,11 +285,11 @@ Status check_points(const Parameters& p, std::size_t contenders, int ranks) {
 }  // namespace
 
 Result<study::Definition> define(const Parameters& p, const Selection& selection, int ranks) {
-    const auto& contenders = selection.contenders;
-    if (auto fits = check_points(p, contenders.size(), ranks); !fits) return fits.error();
+    const auto& methods = selection.methods;
+    if (auto fits = check_points(p, methods.size(), ranks); !fits) return fits.error();
     study::Definition study;
     study.name = "libraries";
-    study.compared = contenders.size();
+    study.compared = methods.size();
     study.reports_means = true;
     int number = 0;
     for (const auto edge : p.edges) {
@@ -297,17 +297,17 @@ Result<study::Definition> define(const Parameters& p, const Selection& selection
             const Volume volume = p.volume(edge, count, ranks);
             const Volume small = volume.warm_up();
             study::Definition warm_up;
-            for (const auto& contender : contenders) {
-                study::Cell cell = cell_of(p, contender, volume);
+            for (const auto& method : methods) {
+                study::Cell cell = cell_of(p, method, volume);
                 cell.contents = number++;
                 study.add(std::move(cell), p.phases);
-                warm_up.add(cell_of(p, contender, small), p.phases);
+                warm_up.add(cell_of(p, method, small), p.phases);
             }
             study.warm_up.insert(study.warm_up.end(), warm_up.cells.begin(), warm_up.cells.end());
         }
     }
     std::string names;
-    for (const auto& c : contenders) {
+    for (const auto& c : methods) {
         if (c.set->name != "none") continue;
         names += (names.empty() ? "" : ", ") + (c.version.empty() ? c.library : c.version);
     }

@@ -30,13 +30,13 @@ std::vector<NameSet> names_made(const Parameters& p, const Workload& w, int rank
     all.push_back({Kind::directory, "mdtest_moved.%d", {ranks}});
     // No item has a higher number, wherever its tree begins to count.
     const std::int64_t items = w.per_directory * directories * w.loops;
-    add_items(all, Kind::directory, item_prefix(Thing::directory) + "%d.%d", {ranks, items},
+    add_items(all, Kind::directory, item_prefix(ItemKind::directory) + "%d.%d", {ranks, items},
               {"", spare_suffix});
-    const std::string file = item_prefix(Thing::file);
+    const std::string file = item_prefix(ItemKind::file);
     add_items(all, Kind::file, file + "%d.%d", {ranks, items}, {"", spare_suffix, hard_suffix});
     add_items(all, Kind::link, file + "%d.%d", {ranks, items}, {symbolic_suffix});
     if (p.shared_files)
-        add_items(all, Kind::file, item_stem(Thing::file, {}) + "%d", {items}, {""});
+        add_items(all, Kind::file, item_stem(ItemKind::file, {}) + "%d", {items}, {""});
     if (p.populate > 0) all.push_back({Kind::file, "file.populate.%d", {p.populate}});
     return all;
 }

@@ -47,8 +47,8 @@ void collect(const Workers& workers, LocalResult& local) {
     local.stopped = stopped_by(workers);
 }
 
-std::vector<Standing> standings_of(const Workers& workers) {
-    std::vector<Standing> all;
+std::vector<StopPoint> standings_of(const Workers& workers) {
+    std::vector<StopPoint> all;
     for (const auto& worker : workers) all.push_back(worker->tally().standing);
     return all;
 }
@@ -56,38 +56,38 @@ std::vector<Standing> standings_of(const Workers& workers) {
 }  // namespace
 
 LocalResult measure_phase(const Iteration& iteration, const Phase& phase, CommonClock& common,
-                          Workers& workers, Crew& crew) {
+                          Workers& workers, WorkerThreads& threads) {
     const Parameters& p = iteration.parameters;
     const Clock& clock = iteration.session.clock;
     LocalResult local;
     local.phase = &phase;
     const bool walled =
-        p.stonewall.count > 0 && phase.thing == Thing::file && phase.action == Action::create;
+        p.stonewall.count > 0 && phase.thing == ItemKind::file && phase.action == Action::create;
     const double wall_seconds = walled ? p.stonewall.count : 0;
     const std::string own = iteration.paths.directory(iteration.owner(phase).value_or(0), 0, 0);
     // There from before the tree is made to after it is removed.
     const std::string base = iteration.paths.test_directory(iteration.owner(phase).value_or(0), 0);
     const auto enter = [&] {
-        if (!p.unique || phase.thing == Thing::tree) return;
+        if (!p.unique || phase.thing == ItemKind::tree) return;
         if (auto seen = iteration.names.stat(own); !seen) local.outcome.fail(seen.error());
     };
     double start = 0;
-    crew.run([&](int number) {
+    threads.run([&](int number) {
         Worker& me = *workers[static_cast<std::size_t>(number)];
         me.prepare(phase);
         if (p.verify && phase.action == Action::read) me.keep_reads();
-        crew.meet(number, [&] {
+        threads.meet(number, [&] {
             if (!p.time_entry) enter();
             start = p.no_barriers ? clock.now() : common.start();
             if (p.time_entry) enter();
         });
         me.work(start, wall_seconds);
         if (walled) {
-            crew.meet(number,
-                      [&] { local.wall = meet_at_wall(iteration.comm, standings_of(workers)); });
+            threads.meet(number,
+                         [&] { local.wall = meet_at_wall(iteration.comm, standings_of(workers)); });
             if (!local.wall->interrupted) me.wear_out(local.wall->max_done);
         }
-        crew.meet(number, [&] {
+        threads.meet(number, [&] {
             const double worked = clock.now();
             local.work = worked - start;
             if (p.sync_phases) {
@@ -153,10 +153,10 @@ void refuse_foreign(const Iteration& iteration, const Workers& workers, LocalRes
 
 }  // namespace
 
-void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
-                  LocalResult& local) {
+void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers,
+                  WorkerThreads& threads, LocalResult& local) {
     iteration.comm.barrier();
-    crew.run([&](int number) { workers[static_cast<std::size_t>(number)]->verify(phase); });
+    threads.run([&](int number) { workers[static_cast<std::size_t>(number)]->verify(phase); });
     for (const auto& worker : workers) {
         const Tally& d = worker->tally();
         local.verified_bytes += d.bytes;
@@ -263,7 +263,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     return r;
 }
 
-Result<std::int64_t> count_on_disk(const Iteration& iteration, Thing thing) {
+Result<std::int64_t> count_on_disk(const Iteration& iteration, ItemKind thing) {
     const Workload& w = iteration.paths.workload();
     const Comm& comm = iteration.comm;
     const std::string prefix = item_prefix(thing);

@@ -10,7 +10,7 @@
 #include "benchmarks/mdtest/worker.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/common_clock.hpp"
-#include "parallel/crew.hpp"
+#include "parallel/worker_threads.hpp"
 
 namespace effio::mdtest {
 
@@ -46,7 +46,7 @@ struct LocalResult {
 /// and the command of --run-after-phase if requested, and the stonewall's two reductions. Without
 /// barriers it runs from the rank's own first call to the end of its last one.
 LocalResult measure_phase(const Iteration& iteration, const Phase& phase, CommonClock& common,
-                          Workers& workers, Crew& crew);
+                          Workers& workers, WorkerThreads& threads);
 
 /// A command of the user's around a phase, on this rank.
 Status run_hook(const Iteration& iteration, const Phase& phase, const std::string& command);
@@ -56,8 +56,8 @@ Status save_calls(const Iteration& iteration, const Phase& phase, const Workers&
 
 /// Untimed: every rank compares what its timed reads left in memory, and reads the other files of
 /// its phase to compare them; adds to `local`.
-void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
-                  LocalResult& local);
+void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers,
+                  WorkerThreads& threads, LocalResult& local);
 
 /// Untimed: what the ranks together must have found; adds to `local`.
 void expect_finds(const Iteration& iteration, LocalResult& local);
@@ -66,6 +66,6 @@ void expect_finds(const Iteration& iteration, LocalResult& local);
 PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes);
 
 /// Collective: the items of a kind that lie in the trees.
-Result<std::int64_t> count_on_disk(const Iteration& iteration, Thing thing);
+Result<std::int64_t> count_on_disk(const Iteration& iteration, ItemKind thing);
 
 }  // namespace effio::mdtest

@@ -40,10 +40,11 @@ void Parameters::declare(OptionTable& table) {
     table.flag("unique", unique, "each rank has its own tree, else all share one").letter('u');
     table.flag("compare-trees", compare_trees,
                "measure in one tree for all ranks, then in a tree for each rank");
-    table.choice(
-        "things", things,
-        {{"both", Things::both}, {"files", Things::files}, {"directories", Things::directories}},
-        "what is created and so on: files, directories, or both alternately");
+    table.choice("things", things,
+                 {{"both", ItemSelection::both},
+                  {"files", ItemSelection::files},
+                  {"directories", ItemSelection::directories}},
+                 "what is created and so on: files, directories, or both alternately");
     table
         .add("name-length", name_length,
              "bytes of each item's name, its number filled up with zeros: long names make large "
@@ -192,12 +193,12 @@ bool Parameters::runs(const Phase& phase) const {
     if (phase.action == Action::populate) return populate > 0 && has("create");
     if (phase.action == Action::depopulate) return populate > 0 && has("remove");
     if (!has(phase.word)) return false;
-    if (phase.thing == Thing::directory) return things != Things::files;
-    if (phase.thing == Thing::tree || phase.action == Action::list) return true;
-    return things != Things::directories;
+    if (phase.thing == ItemKind::directory) return things != ItemSelection::files;
+    if (phase.thing == ItemKind::tree || phase.action == Action::list) return true;
+    return things != ItemSelection::directories;
 }
 
-Workload::Wish Parameters::wish() const {
+Workload::Request Parameters::wish() const {
     return {{branching, depth}, leaf_only, unique, items, per_directory};
 }
 
@@ -228,7 +229,7 @@ Status Parameters::check_combinations() const {
         {find_name.empty(), "--find-name: no pattern is given"},
         {no_barriers && !unique && has("find"),
          "--no-barriers: a search in a shared tree meets what others make; give --unique"},
-        {shared_files && things != Things::files, "--shared-files: needs --things=files"},
+        {shared_files && things != ItemSelection::files, "--shared-files: needs --things=files"},
         {shared_files && !also.empty(), "--shared-files: not with --also"},
         {shared_files && (unique || by_root), "--shared-files: not with --unique or --by-root"},
         {no_barriers && (shared_files || by_root || rank_shift > 0 || populate > 0),
@@ -237,7 +238,7 @@ Status Parameters::check_combinations() const {
         {no_barriers && !unique && has("remove"),
          "--no-barriers: a shared tree cannot be removed while others work in it; "
          "give --unique"},
-        {stonewall.count > 0 && (branching > 1 || things == Things::directories || by_root),
+        {stonewall.count > 0 && (branching > 1 || things == ItemSelection::directories || by_root),
          "--stonewall: bounds the creation of files, by all ranks, with --branching=1"},
         {stonewall.count > 0 && !has("create"),
          "--stonewall: bounds the creation of files, which is not among --phases"},

@@ -16,7 +16,7 @@
 namespace effio::mdtest {
 
 /// What is created, looked at and removed.
-enum class Things : char { both, files, directories };
+enum class ItemSelection : char { both, files, directories };
 /// The call that creates a file.
 enum class CreateWith : char { open, mknod };
 
@@ -28,7 +28,7 @@ struct Parameters {
     bool compare_trees = false;
     std::optional<std::int64_t> items;
     std::optional<std::int64_t> per_directory;
-    Things things = Things::both;
+    ItemSelection things = ItemSelection::both;
     std::int64_t name_length = 0;
     std::vector<std::string> phases{phase_words()};
     std::vector<std::string> also;
@@ -85,7 +85,7 @@ struct Parameters {
 
   private:
     Status check_combinations() const;
-    Workload::Wish wish() const;
+    Workload::Request wish() const;
 };
 
 }  // namespace effio::mdtest

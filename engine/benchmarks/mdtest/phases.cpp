@@ -6,7 +6,7 @@
 namespace effio::mdtest {
 
 std::span<const Phase> all_phases() {
-    using enum Thing;
+    using enum ItemKind;
     using enum Action;
     static constexpr std::array phases{
         Phase{tree, create, "create", "Tree creation", "create"},

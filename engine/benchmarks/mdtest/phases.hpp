@@ -34,7 +34,7 @@ enum class Action {
 };
 
 struct Phase {
-    Thing thing;
+    ItemKind thing;
     Action action;
     const char* access;      ///< in results, e.g. "create"
     std::string_view title;  ///< "File creation"

@@ -32,10 +32,10 @@ double operations_of(const Parameters& p, const Workload& w, const Phase& phase,
         case Action::move:
             return 2 * items;
         case Action::remove:
-            if (phase.thing == Thing::tree) return trees;
+            if (phase.thing == ItemKind::tree) return trees;
             return p.shared_files ? static_cast<double>(w.items) : items;
         default:
-            return phase.thing == Thing::tree ? trees : items;
+            return phase.thing == ItemKind::tree ? trees : items;
     }
 }
 
@@ -57,7 +57,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         if (!p.runs(phase)) continue;
         const double operations = operations_of(p, w, phase, ranks);
         double bytes = 0;
-        if (phase.thing == Thing::file && phase.action == Action::create) {
+        if (phase.thing == ItemKind::file && phase.action == Action::create) {
             bytes = operations * static_cast<double>(p.write_bytes.count);
             most_bytes = bytes / (p.shared_files ? ranks : 1);
             written += bytes;
@@ -67,9 +67,9 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
             read += bytes;
         }
         if (phase.action == Action::populate) files += operations;
-        if (phase.action == Action::create && phase.thing != Thing::tree) {
+        if (phase.action == Action::create && phase.thing != ItemKind::tree) {
             creates += operations;
-            if (phase.thing == Thing::file) files += operations / (p.shared_files ? ranks : 1);
+            if (phase.thing == ItemKind::file) files += operations / (p.shared_files ? ranks : 1);
         }
         total += operations;
         table.row({std::string(phase.title), fmt::format("{:.0f}", operations),

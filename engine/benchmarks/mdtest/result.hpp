@@ -87,7 +87,7 @@ struct PhaseResult {
 
 /// What lies on disk against what was made and removed without an error.
 struct DiskCount {
-    Thing thing = Thing::file;
+    ItemKind thing = ItemKind::file;
     std::int64_t iteration = 0;
     int ranks = 1;
     bool unique = false;

@@ -13,13 +13,13 @@
 namespace effio::mdtest {
 namespace {
 
-constexpr std::size_t index(Thing thing) {
+constexpr std::size_t index(ItemKind thing) {
     return static_cast<std::size_t>(thing);
 }
 
 /// Whether `phase` is the last after which files can be compared with what was written.
 bool verifies_here(const Parameters& p, const Phase& phase) {
-    if (!p.verify || phase.thing != Thing::file) return false;
+    if (!p.verify || phase.thing != ItemKind::file) return false;
     if (phase.action == Action::read) return true;
     return phase.action == Action::create && !p.has("read");
 }
@@ -149,7 +149,7 @@ void Runner::measure(const Comm& comm) {
         topology,
         CommonClock(comm, topology),
         nullptr,
-        Crew(static_cast<int>(setup_.parameters.threads)),
+        WorkerThreads(static_cast<int>(setup_.parameters.threads)),
         UntilCi(setup_.parameters.until_ci, setup_.parameters.iterations, session_.clock.now()),
         {}};
     if (setup_.parameters.rank_shift > 0) {
@@ -177,7 +177,7 @@ void Runner::iteration(Group& group, std::int64_t number) {
         {},
         {},
         {}};
-    for (int t = 0; t < group.crew.size(); ++t) {
+    for (int t = 0; t < group.threads.size(); ++t) {
         running.workers.push_back(std::make_unique<Worker>(running.iteration, t));
     }
     const auto all = all_phases();
@@ -193,7 +193,7 @@ void Runner::iteration(Group& group, std::int64_t number) {
     }
     for (const LocalResult& local : running.unpublished) tell(group, running, local);
     if (!p.removes()) {
-        for (const Thing thing : {Thing::directory, Thing::file}) {
+        for (const ItemKind thing : {ItemKind::directory, ItemKind::file}) {
             if (!stopping_) count(group, running, thing, false);
         }
     } else if (!stopping_) {
@@ -220,7 +220,7 @@ bool Runner::hook_before(const Group& group, const Running& running, const Phase
 }
 
 bool Runner::guard(const Group& group, Running& running, const Phase& phase) {
-    const bool makes_trees = phase.thing == Thing::tree && phase.action == Action::create;
+    const bool makes_trees = phase.thing == ItemKind::tree && phase.action == Action::create;
     // Without barriers the ranks do not synchronize between phases.
     if (!names_.capabilities().real_files || makes_trees || setup_.parameters.no_barriers) {
         return false;
@@ -248,7 +248,7 @@ void Runner::begin_step(const Group& group, const Running& running, const Phase&
     // With --by-root the others wait for the one that works, which does not wake their watchdogs.
     const std::int64_t names = running.iteration.items(phase.thing);
     step.allowance_seconds =
-        setup_.parameters.by_root || phase.thing == Thing::tree || phase.action == Action::remove
+        setup_.parameters.by_root || phase.thing == ItemKind::tree || phase.action == Action::remove
             ? allowance(names * group.comm.size())
             : allowance(names);
     step.allowance_seconds += asked_wait(setup_.parameters.storage.backend, names, 0);
@@ -261,9 +261,9 @@ void Runner::begin_step(const Group& group, const Running& running, const Phase&
 void Runner::phase(Group& group, Running& running, const Phase& phase) {
     const Parameters& p = setup_.parameters;
     const Iteration& iteration = running.iteration;
-    const bool first_of_thing = phase.action == Action::create && phase.thing != Thing::tree;
+    const bool first_of_thing = phase.action == Action::create && phase.thing != ItemKind::tree;
     if (first_of_thing && p.delay.count > 0) pause();
-    if (phase.action == Action::remove && phase.thing != Thing::tree) {
+    if (phase.action == Action::remove && phase.thing != ItemKind::tree) {
         count(group, running, phase.thing, false);
         if (stopping_) return;
     }
@@ -275,7 +275,8 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     begin_step(group, running, phase);
     ColdRead cold(iteration, phase, running.workers, group.topology, target_.file_system());
     if (cold.applies() && together(group.comm, cold.before())) return;
-    LocalResult local = measure_phase(iteration, phase, group.clock, running.workers, group.crew);
+    LocalResult local =
+        measure_phase(iteration, phase, group.clock, running.workers, group.threads);
     cold.after(local);
     if (local.wall) {
         // Directories of items that no one made are never looked for.
@@ -292,11 +293,11 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
         local.outcome.fail(session_.signed_error(saved.error()));
     }
     if (verifies_here(p, phase)) {
-        verify_phase(iteration, phase, running.workers, group.crew, local);
+        verify_phase(iteration, phase, running.workers, group.threads, local);
     }
     if (phase.action == Action::find) expect_finds(iteration, local);
     if (p.no_barriers) {
-        if (phase.thing == Thing::tree && !p.unique) group.comm.barrier();
+        if (phase.thing == ItemKind::tree && !p.unique) group.comm.barrier();
         running.unpublished.push_back(std::move(local));
         return;
     }
@@ -304,7 +305,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     if (phase.action == Action::move && !stopping_) {
         if (together(group.comm, prepare_move(group, running, false))) return;
     }
-    if (phase.action == Action::remove && phase.thing != Thing::tree && !stopping_) {
+    if (phase.action == Action::remove && phase.thing != ItemKind::tree && !stopping_) {
         count(group, running, phase.thing, true);
     }
 }
@@ -314,7 +315,7 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
     const Phase& phase = *r.phase;
     const std::size_t thing = index(phase.thing);
     if (phase.action == Action::create) {
-        running.created[thing] += setup_.parameters.shared_files && phase.thing == Thing::file
+        running.created[thing] += setup_.parameters.shared_files && phase.thing == ItemKind::file
                                       ? r.operations / r.ranks
                                       : r.operations;
     }
@@ -336,10 +337,11 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
     if (r.hook_failed) stopping_ = true;
 }
 
-void Runner::count(Group& group, Running& running, Thing thing, bool after_removal) {
+void Runner::count(Group& group, Running& running, ItemKind thing, bool after_removal) {
     const Parameters& p = setup_.parameters;
     const std::size_t i = index(thing);
-    const bool absent = p.things == (thing == Thing::file ? Things::directories : Things::files);
+    const bool absent =
+        p.things == (thing == ItemKind::file ? ItemSelection::directories : ItemSelection::files);
     if (absent || !p.count || p.no_barriers || !names_.capabilities().keeps ||
         !running.count_holds[i]) {
         return;

@@ -32,7 +32,7 @@ class Runner {
         Topology topology;
         CommonClock clock;
         std::unique_ptr<NodeOrder> order;
-        Crew crew;
+        WorkerThreads threads;
         UntilCi until_ci;
         std::vector<char> wanted;  ///< of all_phases(): has a rate that needs another value
     };
@@ -51,7 +51,7 @@ class Runner {
     void iteration(Group& group, std::int64_t number);
     void phase(Group& group, Running& running, const Phase& phase);
     void tell(Group& group, Running& running, const LocalResult& local);
-    void count(Group& group, Running& running, Thing thing, bool after_removal);
+    void count(Group& group, Running& running, ItemKind thing, bool after_removal);
     void pause() const;
     /// True if all ranks must stop because a directory of the trees was replaced.
     bool guard(const Group& group, Running& running, const Phase& phase);

@@ -31,9 +31,9 @@ std::int64_t Search::wanted_of_own() const {
     const Parameters& p = iteration_.parameters;
     const Workload& w = iteration_.paths.workload();
     std::int64_t wanted = 0;
-    const std::string stem = item_stem(Thing::file, iteration_.comm.rank());
+    const std::string stem = item_stem(ItemKind::file, iteration_.comm.rank());
     const Attributes item{Attributes::Kind::file, p.write_bytes.count};
-    for (std::int64_t i = 0; i < iteration_.items(Thing::file); ++i) {
+    for (std::int64_t i = 0; i < iteration_.items(ItemKind::file); ++i) {
         wanted += is_wanted(iteration_.paths.name(stem, w.label(i)), item) ? 1 : 0;
     }
     const Attributes empty{Attributes::Kind::file};

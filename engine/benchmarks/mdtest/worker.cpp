@@ -53,7 +53,7 @@ Permutation order_of(std::int64_t items, std::uint64_t seed, int owner) {
 }  // namespace
 
 std::optional<int> Iteration::owner(const Phase& phase) const {
-    if (parameters.shared_files && phase.thing == Thing::file) return {};
+    if (parameters.shared_files && phase.thing == ItemKind::file) return {};
     const auto distance = static_cast<int>(parameters.rank_shift) * phase.shift;
     if (order == nullptr || distance == 0) return comm.rank();
     return order->partner(Partner::shifted, distance, 0);
@@ -76,7 +76,7 @@ Worker::Worker(const Iteration& iteration, int number)
 /// With --by-root one rank makes and removes everybody's items.
 bool Worker::works_for_all() const {
     const bool changes = phase_->action == Action::create || phase_->action == Action::remove;
-    return iteration_.parameters.by_root && changes && phase_->thing != Thing::tree;
+    return iteration_.parameters.by_root && changes && phase_->thing != ItemKind::tree;
 }
 
 void Worker::prepare(const Phase& phase) {
@@ -89,7 +89,7 @@ void Worker::prepare(const Phase& phase) {
     tally_ = {};
     bytes_per_step_ = 0;
     steps_kept_ = 0;
-    if (phase.thing == Thing::file && phase.action == Action::create) {
+    if (phase.thing == ItemKind::file && phase.action == Action::create) {
         bytes_per_step_ = p.write_bytes.count;
     }
     if (phase.action == Action::read) bytes_per_step_ = p.bytes_to_read();
@@ -97,7 +97,7 @@ void Worker::prepare(const Phase& phase) {
     ring_.reset();
     shuffle_.reset();
     share_ = {iteration_.items(phase.thing), threads, number_};
-    if (phase.thing == Thing::tree) {
+    if (phase.thing == ItemKind::tree) {
         // Directories are nested, so one thread makes them.
         const bool mine = number_ == 0 && (w.unique || root);
         share_ = {mine ? w.loops * w.tree.directories() : 0, 1, 0};
@@ -121,7 +121,7 @@ void Worker::prepare(const Phase& phase) {
             order_of(share_.items, static_cast<std::uint64_t>(p.seed), iteration_.comm.rank()));
     }
     const bool needs_data = phase.action == Action::create && bytes_per_step_ > 0;
-    plain_ = takes_one_path(phase.action) && !needs_data && phase.thing != Thing::tree &&
+    plain_ = takes_one_path(phase.action) && !needs_data && phase.thing != ItemKind::tree &&
              !shuffle_ && !works_for_all();
 }
 
@@ -224,7 +224,7 @@ void Worker::tick(double now) {
 }
 
 void Worker::note(Error error) {
-    const bool removes_trees = phase_->thing == Thing::tree && phase_->action == Action::remove;
+    const bool removes_trees = phase_->thing == ItemKind::tree && phase_->action == Action::remove;
     if (removes_trees && stays(iteration_.session, iteration_.parameters, error)) return;
     ++tally_.failed;
     if (!tally_.error) tally_.error = iteration_.session.signed_error(std::move(error));
@@ -261,7 +261,7 @@ void Worker::aim_by_action(std::int64_t step) {
         default:
             break;
     }
-    if (phase_->thing == Thing::tree) {
+    if (phase_->thing == ItemKind::tree) {
         aim_at_tree(step);
     } else {
         aim_at_item(step);
@@ -278,7 +278,7 @@ void Worker::aim_at_tree(std::int64_t step) {
 }
 
 void Worker::aim_at_item(std::int64_t step) {
-    const Thing thing = phase_->thing;
+    const ItemKind thing = phase_->thing;
     if (ring_) {
         const Ring::Step turn = ring_->step(step);
         path_ = &from_.of(thing, owner_, turn.from, turn.from_spare ? spare_suffix : "");
@@ -336,7 +336,7 @@ void Worker::as_act(const Use& use) {
     };
     switch (phase_->action) {
         case Action::create:
-            if (phase_->thing != Thing::file) {
+            if (phase_->thing != ItemKind::file) {
                 return use([this] { return names_.make_directory(*path_); });
             }
             if (p.shared_files) {
@@ -390,7 +390,7 @@ void Worker::as_act(const Use& use) {
         case Action::move:
             return use([this] { return names_.rename(*path_, *second_); });
         case Action::remove:
-            if (phase_->thing != Thing::file) {
+            if (phase_->thing != ItemKind::file) {
                 return use([this] { return names_.remove_directory(*path_); });
             }
             break;

@@ -47,8 +47,8 @@ struct Iteration {
     /// The rank whose items a phase works on; none where all ranks share them.
     std::optional<int> owner(const Phase& phase) const;
     /// Items of each rank that a phase works on.
-    std::int64_t items(Thing thing) const {
-        return thing == Thing::file ? files : paths.workload().items;
+    std::int64_t items(ItemKind thing) const {
+        return thing == ItemKind::file ? files : paths.workload().items;
     }
 };
 
@@ -65,7 +65,7 @@ struct Tally {
     Histogram calls;
     std::vector<CallTime> kept;                   ///< every call, if requested
     TimeSeries over_time = TimeSeries::finely();  ///< steps by time
-    Standing standing;                            ///< at the stonewall, or at the end
+    StopPoint standing;                           ///< at the stonewall, or at the end
 };
 
 class Worker {

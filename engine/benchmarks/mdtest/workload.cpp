@@ -39,7 +39,7 @@ std::int64_t Tree::leaves() const {
     return directories() - Tree{branching, depth - 1}.directories();
 }
 
-Result<Workload> Workload::of(const Wish& wish) {
+Result<Workload> Workload::of(const Request& wish) {
     Workload w;
     w.tree = wish.tree;
     w.leaf_only = wish.leaf_only;
@@ -93,16 +93,16 @@ Place Workload::place(std::int64_t number) const {
     return {holder / holders(), first_holder() + holder % holders()};
 }
 
-std::string_view name(Thing thing) {
-    if (thing == Thing::tree) return "tree";
-    return thing == Thing::directory ? "directory" : "file";
+std::string_view name(ItemKind thing) {
+    if (thing == ItemKind::tree) return "tree";
+    return thing == ItemKind::directory ? "directory" : "file";
 }
 
-std::string item_prefix(Thing thing) {
-    return thing == Thing::directory ? "dir.mdtest." : "file.mdtest.";
+std::string item_prefix(ItemKind thing) {
+    return thing == ItemKind::directory ? "dir.mdtest." : "file.mdtest.";
 }
 
-std::string item_stem(Thing thing, std::optional<int> owner) {
+std::string item_stem(ItemKind thing, std::optional<int> owner) {
     return item_prefix(thing) + (owner ? std::to_string(*owner) : "shared") + ".";
 }
 
@@ -127,7 +127,7 @@ std::string Paths::elsewhere(int owner, std::int64_t loop) const {
     return test_directory(owner, loop) + "/mdtest_moved" + own;
 }
 
-std::string Paths::item(Thing thing, std::optional<int> owner, std::int64_t number) const {
+std::string Paths::item(ItemKind thing, std::optional<int> owner, std::int64_t number) const {
     const Place at = workload_.place(number);
     return directory(owner.value_or(0), at.loop, at.directory) + "/" +
            name(item_stem(thing, owner), workload_.label(number));
@@ -139,7 +139,7 @@ std::string Paths::name(std::string_view stem, std::int64_t label, std::string_v
     return text;
 }
 
-void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number) {
+void ItemPath::enter(ItemKind thing, std::optional<int> owner, std::int64_t number) {
     const Workload& w = paths_.workload();
     const Place at = w.place(number);
     thing_ = thing;
@@ -150,7 +150,7 @@ void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number)
     begin_with(paths_.directory(owner.value_or(0), at.loop, at.directory), thing, owner);
 }
 
-void ItemPath::begin_with(const std::string& directory, Thing thing, std::optional<int> owner) {
+void ItemPath::begin_with(const std::string& directory, ItemKind thing, std::optional<int> owner) {
     path_ = directory + "/";
     begin_of_name_ = path_.size();
     path_ += item_stem(thing, owner);
@@ -161,14 +161,14 @@ const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t num
     const Workload& w = paths_.workload();
     const std::int64_t loop = w.place(number).loop;
     const std::int64_t begin = loop * w.items_per_loop();
-    if (thing_ != Thing::file || owner != owner_ || begin != begin_ ||
+    if (thing_ != ItemKind::file || owner != owner_ || begin != begin_ ||
         end_ != begin + w.items_per_loop()) {
-        thing_ = Thing::file;
+        thing_ = ItemKind::file;
         owner_ = owner;
         begin_ = begin;
         end_ = begin + w.items_per_loop();
         label_shift_ = w.label_shift(number);
-        begin_with(paths_.elsewhere(owner.value_or(0), loop), Thing::file, owner);
+        begin_with(paths_.elsewhere(owner.value_or(0), loop), ItemKind::file, owner);
     }
     finish(number, {});
     return path_;

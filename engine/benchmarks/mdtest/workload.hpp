@@ -38,7 +38,7 @@ struct Place {
 
 /// What each rank has: `items` files, directories or both in `loops` equal trees.
 struct Workload {
-    struct Wish {
+    struct Request {
         Tree tree;
         bool leaf_only = false;                     ///< items at the lowest level only
         bool unique = false;                        ///< each rank has a separate tree
@@ -58,7 +58,7 @@ struct Workload {
     /// items / per_directory test directories, each with a whole tree of per_directory a directory.
     /// Without items the trees alone are made and removed. An error where none would be left, or
     /// more than 2^53.
-    static Result<Workload> of(const Wish& wish);
+    static Result<Workload> of(const Request& wish);
 
     /// Directories of a tree that hold items.
     std::int64_t holders() const { return leaf_only ? tree.leaves() : tree.directories(); }
@@ -76,8 +76,8 @@ struct Workload {
     }
 };
 
-enum class Thing { tree, directory, file };
-std::string_view name(Thing thing);
+enum class ItemKind { tree, directory, file };
+std::string_view name(ItemKind thing);
 
 /// Paths of one iteration's trees and items.
 class Paths {
@@ -99,7 +99,7 @@ class Paths {
     /// A directory next to the tree's, into which files are moved and back.
     std::string elsewhere(int owner, std::int64_t loop) const;
     /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; no one owns an item that all ranks share.
-    std::string item(Thing thing, std::optional<int> owner, std::int64_t number) const;
+    std::string item(ItemKind thing, std::optional<int> owner, std::int64_t number) const;
     /// `stem` and the label (and `suffix`): a name without its directory.
     std::string name(std::string_view stem, std::int64_t label, std::string_view suffix = {}) const;
     std::size_t name_length() const { return name_length_; }
@@ -125,9 +125,9 @@ inline constexpr const char* spare_suffix = ".spare";
 inline constexpr const char* populated_stem = "file.populate.";
 
 /// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."
-std::string item_stem(Thing thing, std::optional<int> owner);
+std::string item_stem(ItemKind thing, std::optional<int> owner);
 /// "file.mdtest." or "dir.mdtest.": what the names of all items of a kind begin with.
-std::string item_prefix(Thing thing);
+std::string item_prefix(ItemKind thing);
 
 /// Appends the number (an item's label) and `suffix` to `text`, whose name begins at `begin` and
 /// gets zeros before its number until it has `name_length` bytes. In line: mdtest's loop calls it
@@ -150,7 +150,7 @@ class ItemPath {
     explicit ItemPath(const Paths& paths) : paths_(paths) {}
 
     /// Valid until the next call.
-    const std::string& of(Thing thing, std::optional<int> owner, std::int64_t number,
+    const std::string& of(ItemKind thing, std::optional<int> owner, std::int64_t number,
                           std::string_view suffix = {}) {
         const bool same = thing == thing_ && owner == owner_ && number >= begin_ && number < end_;
         if (!same) [[unlikely]]
@@ -162,15 +162,15 @@ class ItemPath {
     const std::string& of_moved(std::optional<int> owner, std::int64_t number);
 
   private:
-    void enter(Thing thing, std::optional<int> owner, std::int64_t number);
-    void begin_with(const std::string& directory, Thing thing, std::optional<int> owner);
+    void enter(ItemKind thing, std::optional<int> owner, std::int64_t number);
+    void begin_with(const std::string& directory, ItemKind thing, std::optional<int> owner);
     void finish(std::int64_t number, std::string_view suffix) {
         path_.resize(stem_);
         append_number(path_, begin_of_name_, number - label_shift_, suffix, paths_.name_length());
     }
 
     const Paths& paths_;
-    Thing thing_ = Thing::tree;
+    ItemKind thing_ = ItemKind::tree;
     std::optional<int> owner_;
     std::int64_t begin_ = 0;  ///< items whose paths begin alike
     std::int64_t end_ = 0;

@@ -50,7 +50,7 @@ class Overlap : public BenchmarkWith<Parameters> {
   private:
     Result<std::int64_t> bytes_of_a_file(int ranks) const;
     Estimate estimate_of(const PlanInput& input, std::int64_t file_bytes) const;
-    Ending run_on(Job& job, std::vector<Contender> contenders, StorageRun& run);
+    Ending run_on(Job& job, std::vector<Method> methods, StorageRun& run);
 };
 
 StorageNeeds needs_of(std::int64_t file_bytes, std::size_t ways) {
@@ -175,7 +175,7 @@ Ending Overlap::run(Job& job) {
     const int ranks = session.comm.size();
     const auto file = bytes_of_a_file(ranks);
     if (!file) return Ending::from(file.error());
-    std::vector<Contender> contenders;
+    std::vector<Method> methods;
     std::vector<Way> able;
     for (const Way way : parameters_.ways_in_force) {
         const BackendChoice choice = parameters_.backend_of(way);
@@ -192,19 +192,19 @@ Ending Overlap::run(Job& job) {
         able.push_back(way);
         FileSet files;
         files.stem = fmt::format("overlap_{}", overlap::name(way));
-        contenders.push_back({way, std::move(storage), files, {}, !parameters_.ways_asked});
+        methods.push_back({way, std::move(storage), files, {}, !parameters_.ways_asked});
     }
     parameters_.ways_in_force = able;
     Target::Request request = request_of(parameters_);
-    for (const auto& one : contenders) request.files.push_back(one.files);
-    const StorageNeeds needs = needs_of(*file, contenders.size());
+    for (const auto& one : methods) request.files.push_back(one.files);
+    const StorageNeeds needs = needs_of(*file, methods.size());
     auto run = StorageRun::begin(job, std::move(request), !is_model(parameters_.backend.name),
                                  parameters_.cache, needs);
     if (!run) return Ending::from(run.error());
-    return run_on(job, std::move(contenders), *run);
+    return run_on(job, std::move(methods), *run);
 }
 
-Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& run) {
+Ending Overlap::run_on(Job& job, std::vector<Method> methods, StorageRun& run) {
     Session& session = job.session;
     std::vector<Work> works;
     works.reserve(parameters_.works.size());
@@ -213,7 +213,7 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& 
         works.back().calibrate();
     }
     Json extra;
-    extra["overlap"] = describe(contenders, works, parameters_.left_out, run.target().cap());
+    extra["overlap"] = describe(methods, works, parameters_.left_out, run.target().cap());
     run.announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder());
@@ -226,7 +226,7 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& 
             "--bind-to none or with more processors a rank to see what they can do\n");
     }
     const auto plain = make_storage(session, parameters_.backend, job.room);
-    Runner runner(job, parameters_, run.target(), std::move(contenders), works,
+    Runner runner(job, parameters_, run.target(), std::move(methods), works,
                   {records.get(), console.get()});
     // All that was declared is removed: also what a way made that was then left out.
     return run.end(session, *plain, runner.run());

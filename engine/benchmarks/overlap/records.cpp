@@ -101,8 +101,8 @@ const Fields<Headline>& headline_fields() {
     return fields;
 }
 
-const Fields<Contender>& contender_fields() {
-    using C = Contender;
+const Fields<Method>& method_fields() {
+    using C = Method;
     static const Fields<C> fields{
         {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
         {"backend", backend_fields(), "that the way uses",
@@ -123,7 +123,7 @@ const Fields<Work>& work_fields() {
 }
 
 struct SetUp {
-    const std::vector<Contender>& contenders;
+    const std::vector<Method>& methods;
     const std::vector<Work>& works;
     const std::vector<std::string>& left_out;
     const ByteCap& cap;
@@ -132,8 +132,8 @@ struct SetUp {
 const Fields<SetUp>& set_fields() {
     using S = SetUp;
     static const Fields<S> fields{
-        {"ways", contender_fields(), "that are measured",
-         [](const S& s) -> const std::vector<Contender>& { return s.contenders; }},
+        {"ways", method_fields(), "that are measured",
+         [](const S& s) -> const std::vector<Method>& { return s.methods; }},
         {"work", work_fields(), "kinds of computation",
          [](const S& s) -> const std::vector<Work>& { return s.works; }},
         {"left_out", Unit::word, "ways that are not measured, and why",
@@ -251,9 +251,9 @@ Measurement Cell::to_measurement() const {
     return m;
 }
 
-Json describe(const std::vector<Contender>& contenders, const std::vector<Work>& works,
+Json describe(const std::vector<Method>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap) {
-    return set_fields().json({contenders, works, left_out, cap});
+    return set_fields().json({methods, works, left_out, cap});
 }
 
 ResultInfo result_info() {

@@ -19,13 +19,13 @@
 namespace effio::overlap {
 
 Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
-               std::vector<Contender> contenders, std::vector<Work>& works,
+               std::vector<Method> methods, std::vector<Work>& works,
                std::vector<Observer*> observers)
     : job_(job),
       session_(job.session),
       parameters_(parameters),
       target_(target),
-      contenders_(std::move(contenders)),
+      methods_(std::move(methods)),
       works_(works),
       observers_(std::move(observers)),
       common_(job.session.comm, job.topology),
@@ -35,7 +35,7 @@ Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
     // What an earlier run left must not pass for what was written.
     if (session_.comm.is_root()) generation_ = std::uint64_t{std::random_device{}()} << 32;
     session_.comm.broadcast(generation_);
-    for (auto& way : contenders_) way.generations.resize(parameters.transfers.size());
+    for (auto& way : methods_) way.generations.resize(parameters.transfers.size());
 }
 
 Ending Runner::run() {
@@ -55,15 +55,15 @@ Ending Runner::run() {
 /// Each way writes its whole file, and each operation is timed once: a computation that no one gave
 /// a length is as long as these say.
 void Runner::warm_up() {
-    std::vector<Contender> able;
-    for (auto& way : contenders_) {
+    std::vector<Method> able;
+    for (auto& way : methods_) {
         if (stopping_) return;
         if (warm_up(way)) able.push_back(std::move(way));
     }
-    contenders_ = std::move(able);
+    methods_ = std::move(able);
 }
 
-bool Runner::warm_up(Contender& way) {
+bool Runner::warm_up(Method& way) {
     begin_step(fmt::format("warm up {}", name(way.way)), way, 0);
     Outcome mine;
     create(way, mine);
@@ -86,7 +86,7 @@ bool Runner::warm_up(Contender& way) {
         const auto once = [&](bool write) {
             prepare(*opened, write, size);
             if (!write) cold_of(way).before(job_.topology.is_node_leader());
-            Own own = treat(Treatment::io, *opened, write, size, nullptr, {}, 0);
+            RankResult own = treat(Treatment::io, *opened, write, size, nullptr, {}, 0);
             Outcome outcome;
             if (!own.status) outcome.fail(session_.signed_error(std::move(own.status.error())));
             const double seconds = session_.comm.max(own.total);
@@ -109,7 +109,7 @@ bool Runner::warm_up(Contender& way) {
     return true;
 }
 
-void Runner::create(Contender& way, Outcome& mine) const {
+void Runner::create(Method& way, Outcome& mine) const {
     auto file =
         way.storage->open(session_.comm, {path_of(way), OpenMode::creating(), Element::byte, {}});
     if (!file) {
@@ -123,12 +123,12 @@ void Runner::create(Contender& way, Outcome& mine) const {
 
 void Runner::repeat(std::int64_t repetition) {
     // What comes first, or after a certain other, meets other caches.
-    const auto order = balanced_order(contenders_.size(), static_cast<std::size_t>(repetition));
+    const auto order = balanced_order(methods_.size(), static_cast<std::size_t>(repetition));
     for (const bool write : parameters_.accesses()) {
         for (std::size_t size = 0; size < parameters_.transfers.size(); ++size) {
             for (Work& work : works_) {
                 for (const auto i : order) {
-                    measure(repetition, contenders_[i], write, size, work);
+                    measure(repetition, methods_[i], write, size, work);
                     if (stopping_) return;
                 }
             }
@@ -136,7 +136,7 @@ void Runner::repeat(std::int64_t repetition) {
     }
 }
 
-std::optional<Runner::Open> Runner::open(Contender& way) {
+std::optional<Runner::Open> Runner::open(Method& way) {
     Outcome mine;
     Open opened{way, nullptr, nullptr};
     auto file =
@@ -176,7 +176,7 @@ std::int64_t Runner::place_of(std::size_t size) const {
     return before + bytes_of(size) * session_.comm.rank();
 }
 
-Cold Runner::cold_of(const Contender& way) const {
+Cold Runner::cold_of(const Method& way) const {
     const Capabilities can = way.storage->capabilities();
     return {{session_.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
             parameters_.cache,
@@ -209,10 +209,10 @@ Status Runner::begin(Open& open, bool write, std::size_t size) {
     return {};
 }
 
-Runner::Own Runner::treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
-                          const Polls& polls, double seconds) {
+Runner::RankResult Runner::treat(Treatment treatment, Open& open, bool write, std::size_t size,
+                                 Work* work, const Polls& polls, double seconds) {
     const Clock& clock = session_.clock;
-    Own own;
+    RankResult own;
     const double begun = common_.start();
     double now = begun;
     const auto lap = [&] {
@@ -271,7 +271,7 @@ void Runner::check(Open& open, bool write, std::size_t size, Cell& cell, Outcome
     }
 }
 
-void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::size_t size,
+void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size_t size,
                      Work& work) {
     const Comm& comm = session_.comm;
     Cell cell;
@@ -289,8 +289,8 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
                way, 3 * cell.asked_seconds);
     auto opened = open(way);
     if (!opened) return;
-    std::array<Own, 3> own;
-    const auto at = [&](Treatment t) -> Own& { return own.at(static_cast<std::size_t>(t)); };
+    std::array<RankResult, 3> own;
+    const auto at = [&](Treatment t) -> RankResult& { return own.at(static_cast<std::size_t>(t)); };
     for (const auto i : balanced_order(own.size(), static_cast<std::size_t>(repetition))) {
         const auto treatment = static_cast<Treatment>(i);
         const bool moves = treatment != Treatment::work;
@@ -323,7 +323,7 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
     ++done_;
     cell.verified_bytes = comm.sum(cell.verified_bytes);
     cell.polls = comm.sum(at(Treatment::both).polls);
-    const Own& both = at(Treatment::both);
+    const RankResult& both = at(Treatment::both);
     std::array<double, 8> longest{at(Treatment::io).total,
                                   at(Treatment::work).total,
                                   both.total,
@@ -373,7 +373,7 @@ bool Runner::go_on(Outcome mine, Cell* cell) {
     return !stopping_;
 }
 
-void Runner::begin_step(const std::string& title, const Contender& way, double seconds) {
+void Runner::begin_step(const std::string& title, const Method& way, double seconds) {
     Progress::Step step;
     step.title = title;
     step.path = path_of(way);
@@ -385,7 +385,7 @@ void Runner::begin_step(const std::string& title, const Contender& way, double s
     const auto cells =
         static_cast<double>(parameters_.repetitions) *
         static_cast<double>(parameters_.accesses().size() * parameters_.transfers.size() *
-                            works_.size() * contenders_.size());
+                            works_.size() * methods_.size());
     step.plan_done = std::min(1.0, static_cast<double>(done_) / cells);
     step.ranks = session_.comm.size();
     session_.progress.begin(step);
@@ -399,7 +399,7 @@ Series& Runner::series_of(const Point& point) {
     return series_.back();
 }
 
-double& Runner::asked_of(const Contender& way, bool write, std::size_t size) {
+double& Runner::asked_of(const Method& way, bool write, std::size_t size) {
     const Point point{way.way, WorkKind::compute, write, bytes_of(size)};
     const auto found = std::find_if(asked_.begin(), asked_.end(),
                                     [&](const auto& one) { return one.first == point; });

@@ -25,7 +25,7 @@
 namespace effio::overlap {
 
 /// A way and how it reaches storage.
-struct Contender {
+struct Method {
     Way way;
     std::unique_ptr<Storage> storage;
     FileSet files;
@@ -73,22 +73,21 @@ class Observer {
 class Runner {
   public:
     Runner(Job& job, const Parameters& parameters, const Target& target,
-           std::vector<Contender> contenders, std::vector<Work>& works,
-           std::vector<Observer*> observers);
+           std::vector<Method> methods, std::vector<Work>& works, std::vector<Observer*> observers);
 
     /// Collective.
     Ending run();
-    const std::vector<Contender>& contenders() const { return contenders_; }
+    const std::vector<Method>& methods() const { return methods_; }
 
   private:
     /// The file of a way while it is open.
     struct Open {
-        Contender& way;
+        Method& way;
         std::unique_ptr<ByteFile> file;
         std::unique_ptr<TransferQueue> queue;  ///< null for calls that wait
     };
     /// This rank's part in a treatment; seconds.
-    struct Own {
+    struct RankResult {
         double total = 0;  ///< since the first rank's start
         double post = 0;
         double poll = 0;
@@ -99,24 +98,24 @@ class Runner {
     };
 
     void warm_up();
-    bool warm_up(Contender& way);
+    bool warm_up(Method& way);
     void repeat(std::int64_t repetition);
-    void measure(std::int64_t repetition, Contender& way, bool write, std::size_t size, Work& work);
-    std::optional<Open> open(Contender& way);
+    void measure(std::int64_t repetition, Method& way, bool write, std::size_t size, Work& work);
+    std::optional<Open> open(Method& way);
     void close(Open& open);
-    void create(Contender& way, Outcome& mine) const;
+    void create(Method& way, Outcome& mine) const;
     void prepare(Open& open, bool write, std::size_t size);
     /// One access to the way's file.
-    Cold cold_of(const Contender& way) const;
-    Own treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
-              const Polls& polls, double seconds);
+    Cold cold_of(const Method& way) const;
+    RankResult treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
+                     const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
     void check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine);
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
     bool go_on(Outcome mine, Cell* cell = nullptr);
-    void begin_step(const std::string& title, const Contender& way, double seconds);
-    std::string path_of(const Contender& way) const { return target_.path(way.files, 0); }
+    void begin_step(const std::string& title, const Method& way, double seconds);
+    std::string path_of(const Method& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
     /// Of this rank's part of the file for a size.
     std::int64_t place_of(std::size_t size) const;
@@ -125,7 +124,7 @@ class Runner {
     }
     Series& series_of(const Point& point);
     /// Of a computation during the way's operation, from the warm-up.
-    double& asked_of(const Contender& way, bool write, std::size_t size);
+    double& asked_of(const Method& way, bool write, std::size_t size);
 
     template <class Event>
     void notify(Event&& event) {
@@ -138,7 +137,7 @@ class Runner {
     Session& session_;
     const Parameters& parameters_;
     const Target& target_;
-    std::vector<Contender> contenders_;
+    std::vector<Method> methods_;
     std::vector<Work>& works_;
     std::vector<Observer*> observers_;
     CommonClock common_;

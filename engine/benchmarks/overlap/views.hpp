@@ -24,7 +24,7 @@ std::array<std::pair<std::string_view, double>, 2> timed_figures(const Times& ti
 
 ResultInfo result_info();
 /// For the run line.
-Json describe(const std::vector<Contender>& contenders, const std::vector<Work>& works,
+Json describe(const std::vector<Method>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap);
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,

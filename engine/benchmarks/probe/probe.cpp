@@ -135,13 +135,13 @@ Ending Probe::run(Job& job) {
     names.count = static_cast<int>(ranks * parameters_.names);
     names.indexed = true;
     names.digits = 6;
-    study::Beside beside{{names}, [&](const Target& target) {
-                             memory_limits(job, parameters_, tell, outcome);
-                             name_limits(
-                                 job, parameters_, [&](int i) { return target.path(names, i); },
-                                 tell, outcome);
-                             message_limits(job, parameters_, tell, outcome);
-                         }};
+    study::FurtherWork beside{{names}, [&](const Target& target) {
+                                  memory_limits(job, parameters_, tell, outcome);
+                                  name_limits(
+                                      job, parameters_,
+                                      [&](int i) { return target.path(names, i); }, tell, outcome);
+                                  message_limits(job, parameters_, tell, outcome);
+                              }};
     Ending ending = study::run(job, *definition, parameters_, &streams, &beside);
     const Agreed agreed = agree(session, session.comm, outcome);
     if (agreed.failed()) add(ending, *agreed.error);

@@ -118,7 +118,7 @@ void Measure::check_before_it_is_overwritten(Done& done) {
         done.of_second_reads = addresses_.bytes();
     }
     mine.interrupted = moved.interrupted || session().interrupted.load();
-    agreed_ = agree(session(), crew_.comm, mine);
+    agreed_ = agree(session(), ranks_.comm, mine);
     if (!agreed_.failed()) return;
     done.outcome.error = agreed_.error;
     done.valid = false;
@@ -132,7 +132,7 @@ void Measure::check_again(Done& done) {
     if (!opened) done.outcome.fail(std::move(opened.error()));
     Outcome mine = done.outcome;
     mine.interrupted = session().interrupted.load();
-    agreed_ = agree(session(), crew_.comm, mine);
+    agreed_ = agree(session(), ranks_.comm, mine);
     if (agreed_.failed() || agreed_.interrupted) return;
     for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
         if (auto read =
@@ -157,7 +157,7 @@ void Measure::check_streams_again(Done& done) {
     if (opened) opened = mover->confirm();
     if (!opened) mine.fail(std::move(opened.error()));
     mine.interrupted = session().interrupted.load();
-    agreed_ = agree(session(), crew_.comm, mine);
+    agreed_ = agree(session(), ranks_.comm, mine);
     if (agreed_.failed() || agreed_.interrupted) {
         if (agreed_.failed()) done.outcome.fail(*agreed_.error);
         return;

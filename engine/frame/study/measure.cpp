@@ -22,22 +22,22 @@ Hints hints_of(const Stage& stage, const Cell& cell) {
 }
 
 /// Whose data a rank of the cell moves.
-int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
-    if (cell.shift && !cell.writes()) return (crew.comm.rank() + *cell.shift) % cell.ranks;
-    if (stage.options.reader == Readers::same || cell.writes()) return crew.comm.rank();
-    return crew.order.partner(Partner::shifted, 1, 0);
+int owner_of(const Stage& stage, const CellRanks& ranks, const Cell& cell) {
+    if (cell.shift && !cell.writes()) return (ranks.comm.rank() + *cell.shift) % cell.ranks;
+    if (stage.options.reader == Readers::same || cell.writes()) return ranks.comm.rank();
+    return ranks.order.partner(Partner::shifted, 1, 0);
 }
 
 }  // namespace
 
-Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
+Measure::Measure(const Stage& stage, CellRanks& ranks, const Visit& visit)
     : stage_(stage),
-      crew_(crew),
+      ranks_(ranks),
       visit_(visit),
       storage_(visit.cell.past_cache && stage.past_cache(visit.cell) != nullptr
                    ? *stage.past_cache(visit.cell)
                    : stage.ways.of(visit.cell)),
-      owner_(owner_of(stage, crew, visit.cell)),
+      owner_(owner_of(stage, ranks, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
                {static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
@@ -50,12 +50,12 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);
     path_ = stage.target.path(visit.files, file);
     if (cell.opens_alone) {
-        own_files_ = crew.comm.split(crew.comm.rank());
+        own_files_ = ranks.comm.split(ranks.comm.rank());
     } else if (cell.files > 1 && !cell.items) {
-        own_files_ = crew.comm.split(file);
+        own_files_ = ranks.comm.split(file);
     }
     place_ = std::make_unique<Place>(
-        Place{session(), cell, own_files_ ? *own_files_ : crew.comm,
+        Place{session(), cell, own_files_ ? *own_files_ : ranks.comm,
               cell.arrays ? stage.target.path(cell.file) : path_, addresses_, hints_of(stage, cell),
               owner_, [this](std::int64_t item) {
                   return stage_.target.path(visit_.files, static_cast<int>(item));
@@ -84,7 +84,7 @@ std::vector<PassResult> Measure::run() {
         const bool last = &one == &done.back();
         if (payload_.is_stamped() && one.pass.access == Access::read) {
             // Opening a file again is collective over its ranks.
-            if (crew_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
+            if (ranks_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
             read_again(one);
         } else if (one.pass.access == Access::modify && last) {
             check_again(one);
@@ -151,7 +151,7 @@ std::vector<std::string> Measure::own_files() const {
 /// Before the first pass on files that are there.
 void Measure::cool(Cold& cold) const {
     if (visit_.create) return;
-    const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
+    const bool mine = ranks_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
     cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
@@ -206,14 +206,15 @@ bool Measure::pass(Done& done, bool first, bool last) {
     }
     done.generation = generation_;
     const Capabilities can = storage_.capabilities();
-    Cold cold({crew_.comm, crew_.topology, stage_.target.file_system(), can.real_files, can.cached},
-              stage_.options.storage.cache, [this](const Cold::Look& look) {
-                  for (const auto& path : own_files()) {
-                      look(path);
-                      session().progress.beat();
-                  }
-              });
-    if (owner_ != crew_.comm.rank() && !crew_.order.on_my_node(owner_)) {
+    Cold cold(
+        {ranks_.comm, ranks_.topology, stage_.target.file_system(), can.real_files, can.cached},
+        stage_.options.storage.cache, [this](const Cold::Look& look) {
+            for (const auto& path : own_files()) {
+                look(path);
+                session().progress.beat();
+            }
+        });
+    if (owner_ != ranks_.comm.rank() && !ranks_.order.on_my_node(owner_)) {
         cold.reads_of_another_node();
     }
     if (first) {
@@ -232,17 +233,17 @@ bool Measure::pass(Done& done, bool first, bool last) {
         }
     }
     done.seen = carry_out(
-        {session(), crew_.comm, crew_.topology, crew_.common, stage_.target.file_system()}, all,
+        {session(), ranks_.comm, ranks_.topology, ranks_.common, stage_.target.file_system()}, all,
         of_parts);
     if (looks && visit_.foreign) {
-        const auto holes = readable.hole_fraction(crew_.comm);
+        const auto holes = readable.hole_fraction(ranks_.comm);
         if (done.seen.cache) done.seen.cache->holes = holes;
     }
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
     // Parts that were measured for each file are not part of the transfer.
     done.seen.seconds = divided(std::move(done.seen.seconds), "transfer", done.moved.parts);
     // What a signal cut short is neither as long as its files should be nor as memory should be.
-    done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
+    done.moved.interrupted = ranks_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
     const bool whole = done.seen.fine && !done.moved.interrupted;
 
     Outcome mine;
@@ -263,7 +264,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
     agreed_ = done.seen.agreed;
     if (!agreed_.failed()) {
         mine.interrupted = agreed_.interrupted || done.moved.interrupted;
-        agreed_ = agree(session(), crew_.comm, mine);
+        agreed_ = agree(session(), ranks_.comm, mine);
     }
     if (agreed_.failed()) done.outcome.error = agreed_.error;
     done.valid = !agreed_.failed() && !done.moved.interrupted;
@@ -332,13 +333,13 @@ Status Measure::move_in_turn(Done& done) {
     const double begin = clock.now();
     double own = 0;
     Status status;
-    for (int turn = 0; turn * together < crew_.comm.size(); ++turn) {
-        if (turn == crew_.comm.rank() / together) {
+    for (int turn = 0; turn * together < ranks_.comm.size(); ++turn) {
+        if (turn == ranks_.comm.rank() / together) {
             const double start = clock.now();
             status = move();
             own = clock.now() - start;
         }
-        crew_.comm.barrier();
+        ranks_.comm.barrier();
     }
     done.moved.parts.emplace_back("turn", remainder_of(clock.now() - begin, own));
     return status;
@@ -346,22 +347,22 @@ Status Measure::move_in_turn(Done& done) {
 
 /// After everything else that is done with the files, the checks of their data included.
 void Measure::unlink(Done& last) {
-    crew_.comm.barrier();
+    ranks_.comm.barrier();
     Outcome mine;
     mine.interrupted = agreed_.interrupted;
     const double begin = session().clock.now();
-    for (int file = crew_.comm.rank(); file < visit_.cell.files; file += crew_.comm.size()) {
+    for (int file = ranks_.comm.rank(); file < visit_.cell.files; file += ranks_.comm.size()) {
         for (const auto& path : storage_.files_of(stage_.target.path(visit_.files, file))) {
             const double start = session().clock.now();
             if (auto removed = storage_.remove(path); !removed) {
                 mine.fail(session().signed_error(std::move(removed.error())));
             }
-            last.removed.push_back({path, session().clock.now() - start, crew_.comm.rank()});
+            last.removed.push_back({path, session().clock.now() - start, ranks_.comm.rank()});
             session().progress.beat();
         }
     }
     last.seen.seconds.emplace_back("unlink", session().clock.now() - begin);
-    agreed_ = agree(session(), crew_.comm, mine);
+    agreed_ = agree(session(), ranks_.comm, mine);
     if (!agreed_.failed()) return;
     last.outcome.error = agreed_.error;
     last.valid = false;
@@ -373,7 +374,7 @@ Status Measure::check_size(Done& done) const {
     done.on_disk.emplace();
     const Cell& cell = visit_.cell;
     if (!cell.items && !apart() && !place_->comm.is_root()) return {};
-    const int rank = crew_.comm.rank();
+    const int rank = ranks_.comm.rank();
     const std::int64_t least = apart() ? cell.arrays->share_bytes(rank) : cell.least_bytes(rank);
     auto found = sized(session(), own_files(), least, cell.parts_of_file > 1);
     if (!found) return std::move(found.error());
@@ -390,7 +391,7 @@ void Measure::save_calls(Done& done) const {
         name += "-" + (is_size ? format_exact(Bytes{axis.value.get<std::int64_t>()}) : axis.text);
     }
     const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", name, done.pass.name,
-                                         visit_.repetition, crew_.comm.rank());
+                                         visit_.repetition, ranks_.comm.rank());
     for (CallTime& call : done.moved.kept) call.begin -= done.seen.start;
     const std::vector<const std::vector<CallTime>*> threads{&done.moved.kept};
     const std::int64_t each = done.moved.calls > 0 ? done.moved.bytes / done.moved.calls : 0;

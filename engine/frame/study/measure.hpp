@@ -21,7 +21,7 @@
 namespace effio::study {
 
 /// The ranks of a cell.
-struct Crew {
+struct CellRanks {
     Comm comm;
     /// The same ranks in the order of the run, where `comm` has another.
     std::optional<Comm> members;
@@ -29,7 +29,7 @@ struct Crew {
     NodeOrder order;
     CommonClock common;
 
-    explicit Crew(Comm group, std::optional<Comm> in_order = {})
+    explicit CellRanks(Comm group, std::optional<Comm> in_order = {})
         : comm(std::move(group)),
           members(std::move(in_order)),
           topology(find_topology(comm)),
@@ -99,17 +99,17 @@ struct Visit {
     bool foreign = false;             ///< this run does not write the files
 };
 
-/// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any
-/// other failure does, ends the visit, and leaves the file unclosed.
+/// Collective over the ranks of the cell. Wrong data are among a result's errors and do not make it
+/// invalid; any other failure does, ends the visit, and leaves the file unclosed.
 class Measure {
   public:
-    Measure(const Stage& stage, Crew& crew, const Visit& visit);
+    Measure(const Stage& stage, CellRanks& ranks, const Visit& visit);
     ~Measure();
     Measure(const Measure&) = delete;
     Measure& operator=(const Measure&) = delete;
 
     std::vector<PassResult> run();
-    /// What all ranks of the crew know at the end.
+    /// What all ranks of the cell know at the end.
     const Agreed& agreed() const { return agreed_; }
 
   private:
@@ -149,7 +149,7 @@ class Measure {
     bool apart() const { return visit_.cell.arrays && visit_.files.indexed; }
 
     const Stage& stage_;
-    Crew& crew_;
+    CellRanks& ranks_;
     const Visit& visit_;
     Storage& storage_;
     int owner_;  ///< whose data this rank moves

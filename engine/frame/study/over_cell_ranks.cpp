@@ -63,7 +63,7 @@ std::vector<RemovedFile> gathered(const Comm& comm, const std::vector<RemovedFil
 /// How single ranks fared: the spread of their rates, where the slowest and the fastest are, and
 /// all of them if that is requested.
 void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
-    const Comm& comm = crew_.of_the_run();
+    const Comm& comm = ranks_.of_the_run();
     const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
                                    [](const Named& s) { return s.first == "transfer"; });
     const double seconds = part == done.seen.seconds.end() ? 0 : part->second;
@@ -106,7 +106,7 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
 
 /// Of what all ranks moved together; each rank's series is of calls, which all move the same.
 Batches Measure::batches(const Done& done, const PassResult& r) const {
-    const Comm& comm = crew_.comm;
+    const Comm& comm = ranks_.comm;
     double own = 0;
     for (const double calls : done.moved.over_time.slices()) own += calls;
     const double all = comm.sum(own);
@@ -130,7 +130,7 @@ Batches Measure::batches(const Done& done, const PassResult& r) const {
 }
 
 PassResult Measure::sum_up(Done& done) {
-    const Comm& comm = crew_.comm;
+    const Comm& comm = ranks_.comm;
     PassResult r;
     r.add(comm, done.seen, stage_.options.storage.times_calls() ? &done.moved.times : nullptr);
     r.cell = &visit_.cell;
@@ -138,7 +138,7 @@ PassResult Measure::sum_up(Done& done) {
     r.writing = done.pass.writes();
     r.of_arrays = visit_.cell.arrays.has_value();
     r.repetition = visit_.repetition;
-    r.nodes = crew_.topology.nodes;
+    r.nodes = ranks_.topology.nodes;
     r.path = place_->path;
     r.call = done.call;
     r.data_bytes = comm.sum(done.moved.bytes);

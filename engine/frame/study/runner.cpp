@@ -209,25 +209,25 @@ class Runner {
     }
 
     /// The communicator of a cell, kept as long as cells have the same ranks.
-    Crew* crew_of(const Cell& cell) {
-        if (ranks_ == cell.ranks && grid_ == cell.grid && placing_ == cell.placing) {
-            return crew_.get();
+    CellRanks* ranks_of(const Cell& cell) {
+        if (rank_count_ == cell.ranks && grid_ == cell.grid && placing_ == cell.placing) {
+            return cell_ranks_.get();
         }
-        ranks_ = cell.ranks;
+        rank_count_ = cell.ranks;
         grid_ = cell.grid;
         placing_ = cell.placing;
-        crew_.reset();
+        cell_ranks_.reset();
         const Comm row = session_.comm.reordered(place_of(cell.placing));
         const bool member = row.rank() < cell.ranks;
         auto comm = row.split(member ? std::optional<int>(0) : std::nullopt);
         if (!comm) return nullptr;
         if (cell.grid.empty()) {
-            crew_ = std::make_unique<Crew>(std::move(*comm));
+            cell_ranks_ = std::make_unique<CellRanks>(std::move(*comm));
         } else {
             auto grid = comm->cartesian(cell.grid, false);
-            crew_ = std::make_unique<Crew>(std::move(*grid), std::move(*comm));
+            cell_ranks_ = std::make_unique<CellRanks>(std::move(*grid), std::move(*comm));
         }
-        return crew_.get();
+        return cell_ranks_.get();
     }
 
     void measure(const Visit& visit) {
@@ -238,8 +238,8 @@ class Runner {
         step.path = stage_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits());
         step.ranks = cell.ranks;
-        Crew* crew = crew_of(cell);
-        if (crew == nullptr) {
+        CellRanks* ranks = ranks_of(cell);
+        if (ranks == nullptr) {
             wait_for_others(session_, count_of(cell.ranks, "rank"));
             return;
         }
@@ -253,7 +253,7 @@ class Runner {
             step.allowance_seconds += static_cast<double>(cell.items->visits_in_all) * slowest_file;
         }
         session_.progress.begin(step);
-        Measure one(stage_, *crew, visit);
+        Measure one(stage_, *ranks, visit);
         const auto results = one.run();
         const Agreed& agreed = one.agreed();
         if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
@@ -301,8 +301,8 @@ class Runner {
     Observers<Observer> notify_;
     Means means_;
     UntilCi until_ci_;
-    std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
-    int ranks_ = 0;
+    std::unique_ptr<CellRanks> cell_ranks_;  ///< null on ranks that do not take part
+    int rank_count_ = 0;
     std::vector<int> grid_;
     Placing placing_ = Placing::in_order;
     std::size_t done_ = 0;
@@ -421,7 +421,7 @@ Status check_cap(const Definition& definition, const Options& options) {
 }
 
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
-           const Beside* beside) {
+           const FurtherWork* beside) {
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());

@@ -27,14 +27,14 @@ ResultInfo result_info(const Definition& definition);
 Status check_cap(const Definition& definition, const Options& options);
 
 /// What is done after the cells and is none. Its files are declared and removed with theirs.
-struct Beside {
+struct FurtherWork {
     std::vector<FileSet> files;
     std::function<void(const Target&)> work;  ///< collective
 };
 
 /// Collective. `more` sees the run next to records and console; may be null, and so may `beside`.
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
-           const Beside* beside = nullptr);
+           const FurtherWork* beside = nullptr);
 
 /// `Parameters` derive from Options.
 template <class Parameters>

@@ -117,7 +117,7 @@ std::map<std::int64_t, KeyTotal> keys_of(const Container& container, const Conta
 }
 
 Json json_of(const Container& container) {
-    const Head& head = container.first().file.head;
+    const Header& head = container.first().file.head;
     const Totals totals = totals_of(container);
     Json out{{"format_version", head.version},
              {"library_version", head.library},
@@ -136,7 +136,7 @@ Json json_of(const Container& container) {
         Json one{{"path", part.path}, {"error", nullptr}};
         if (part.error) one["error"] = part.error->text();
         if (part.usable()) {
-            const Head& own = part.file.head;
+            const Header& own = part.file.head;
             one["block_bytes"] = own.block;
             one["tasks"] = own.tasks();
             one["closed"] = own.closed();
@@ -170,7 +170,7 @@ Json json_of(const Container& container) {
 }
 
 std::string text_of(const Container& container) {
-    const Head& head = container.first().file.head;
+    const Header& head = container.first().file.head;
     const Totals totals = totals_of(container);
     std::string text = fmt::format(
         "{}: SION format {}, library {}.{}.{}, metadata {}-endian, data {}-endian, keys: {}\n",

@@ -109,8 +109,8 @@ void Container::add_file(std::int64_t number, Metadata metadata) {
 /// What a part says of itself must fit to the first.
 Status Container::compare(std::size_t index) const {
     const Part& part = parts_[index];
-    const Head& head = part.file.head;
-    const Head& of_all = first().file.head;
+    const Header& head = part.file.head;
+    const Header& of_all = first().file.head;
     if (head.files != of_all.files) {
         return malformed(part.path, files_field,
                          fmt::format("one of {} files; the container's first says {}", head.files,

@@ -144,7 +144,7 @@ class Decoder {
     std::int64_t place_ = 0;  ///< of the last number read
 };
 
-Status read_orders(Decoder& in, Head& head) {
+Status read_orders(Decoder& in, Header& head) {
     std::array<std::byte, 4> word{};
     if (auto read = in.bytes(word); !read) return read;
     const auto flag = [&](std::size_t i) { return std::to_integer<unsigned>(word[i]); };
@@ -173,7 +173,7 @@ Status take(Decoder& in, Result<std::int64_t> (Decoder::*read)(), Field& field, 
     return {};
 }
 
-Status read_prefix(Decoder& in, Head& head) {
+Status read_prefix(Decoder& in, Header& head) {
     std::array<std::byte, prefix_bytes> name{};
     if (auto read = in.bytes(name); !read) return read;
     const auto end = std::find(name.begin(), name.end(), std::byte{0});
@@ -184,7 +184,7 @@ Status read_prefix(Decoder& in, Head& head) {
     return {};
 }
 
-Status read_lists(Decoder& in, std::int64_t tasks, Head& head) {
+Status read_lists(Decoder& in, std::int64_t tasks, Header& head) {
     const std::int64_t begin = in.offset();
     const auto negative = [](std::int64_t, std::int64_t rank) {
         return rank < 0 ? fmt::format("rank {} of a task is negative", rank) : std::string();
@@ -212,8 +212,8 @@ Status read_lists(Decoder& in, std::int64_t tasks, Head& head) {
     return {};
 }
 
-Result<Head> read_head(Source& source) {
-    Head head;
+Result<Header> read_head(Source& source) {
+    Header head;
     Decoder in(source, 0);
     std::array<std::byte, 4> begin{};
     if (auto read = in.bytes(begin); !read) return std::move(read.error());
@@ -259,7 +259,7 @@ Result<Head> read_head(Source& source) {
 }
 
 Status read_chunk_uses(Decoder& in, File& file) {
-    const Head& head = file.head;
+    const Header& head = file.head;
     auto used = in.list(head.tasks(), [&](std::int64_t task, std::int64_t count) {
         return count >= 0 && count <= head.rows
                    ? std::string()
@@ -321,11 +321,11 @@ Error malformed(const std::string& path, std::int64_t offset, std::string cause)
     return error;
 }
 
-std::int64_t Head::bytes() const {
+std::int64_t Header::bytes() const {
     return bytes_besides_lists + 16 * tasks();
 }
 
-Result<Chunks> Chunks::of(const Head& head) {
+Result<Chunks> Chunks::of(const Header& head) {
     const auto too_large = [&](std::size_t task) {
         return malformed({}, lists_offset + 8 * (head.tasks() + static_cast<std::int64_t>(task)),
                          "the chunks up to this one have more than 2^63 bytes");
@@ -411,7 +411,7 @@ std::string name_of_file(const std::string& first, std::int64_t number) {
     return number == 0 ? first : fmt::format("{}.{:06d}", first, number);
 }
 
-std::vector<std::byte> encode(const Head& head) {
+std::vector<std::byte> encode(const Header& head) {
     Encoder out(head.metadata);
     out.text({magic.data(), magic.size()}, magic.size());
     const unsigned outer = head.metadata == ByteOrder::big ? 1 : 0;
@@ -432,7 +432,7 @@ std::vector<std::byte> encode(const Head& head) {
     return out.take();
 }
 
-std::vector<std::byte> encode_end_of_head(const Head& head) {
+std::vector<std::byte> encode_end_of_head(const Header& head) {
     Encoder out(head.metadata);
     out.int32(head.rows);
     out.int64(head.tail);

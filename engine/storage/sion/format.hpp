@@ -39,7 +39,7 @@ constexpr std::int64_t rounded_up(std::int64_t bytes, std::int64_t block) {
 }
 
 /// What is at the start of each file.
-struct Head {
+struct Header {
     ByteOrder metadata = ByteOrder::little;
     ByteOrder data = ByteOrder::little;  ///< of what the tasks wrote, as they say
     std::int32_t library = 1007;         ///< 1000 * main + sub version
@@ -69,7 +69,7 @@ class Chunks {
   public:
     Chunks() = default;
     /// Nothing if they are not places in a file: more than 2^63 bytes, or no positive block.
-    static Result<Chunks> of(const Head& head);
+    static Result<Chunks> of(const Header& head);
 
     /// Bytes that fit into a chunk of the task. In formats before 4 the stored size is the one
     /// requested; the room is that rounded up.
@@ -103,7 +103,7 @@ struct Tail {
 
 /// One physical file.
 struct File {
-    Head head;
+    Header head;
     Chunks chunks;
     Tail tail;  ///< empty while the file is not closed
 
@@ -133,9 +133,9 @@ std::string name_of_file(const std::string& first, std::int64_t number);
 
 // What a file contains.
 
-std::vector<std::byte> encode(const Head& head);
-/// Rows and place of the tail, to be written at Head::offset_of_rows().
-std::vector<std::byte> encode_end_of_head(const Head& head);
+std::vector<std::byte> encode(const Header& head);
+/// Rows and place of the tail, to be written at Header::offset_of_rows().
+std::vector<std::byte> encode_end_of_head(const Header& head);
 std::vector<std::byte> encode(const Tail& tail, ByteOrder order);
 
 /// Bytes to read from.

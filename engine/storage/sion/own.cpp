@@ -56,9 +56,9 @@ std::shared_ptr<const Layout> OwnContainers::layout(const std::string& path) con
 Status compare_metadata(const std::string& first, const Layout& wrote, std::size_t number,
                         std::span<const KeptBytes> read) {
     // A head with the values that this run gives to every container, and those of this one.
-    const Head& like = wrote.files[number].head;
+    const Header& like = wrote.files[number].head;
     const Tail tail = tail_of(wrote, number);
-    Head head;
+    Header head;
     head.metadata = head.data = like.metadata;
     head.version = like.version;
     head.block = like.block;

@@ -49,14 +49,14 @@ Status write_bytes(int fd, const std::string& path, std::span<const std::byte> b
 }
 
 /// What will be written may stand where the tail is now: until it is closed again, it is not.
-Status reopen(const std::string& path, Head head) {
+Status reopen(const std::string& path, Header head) {
     auto fd = open_file(path, O_RDWR);
     if (!fd) return std::move(fd.error());
     head.rows = head.tail = 0;
     return write_bytes(fd->get(), path, encode_end_of_head(head), head.offset_of_rows());
 }
 
-Status make_file(const std::string& path, const Head& head, const OpenMode& mode) {
+Status make_file(const std::string& path, const Header& head, const OpenMode& mode) {
     // The first one is there by now.
     const bool exclusive = mode.exclusive && head.file_number > 0;
     auto fd = open_file(path, O_RDWR | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
@@ -81,7 +81,7 @@ void SharedContainer::Known::share(const Comm& comm) {
     comm.broadcast(remark);
     files.resize(static_cast<std::size_t>(count));
     for (std::size_t number = 0; number < files.size(); ++number) {
-        Head& head = files[number].head;
+        Header& head = files[number].head;
         Tail& tail = files[number].tail;
         std::int64_t tasks = head.tasks();
         std::int64_t version = head.version;
@@ -125,12 +125,13 @@ Result<SharedContainer::Known> SharedContainer::make(const std::string& path, co
     const auto tasks = std::ssize(making.asked);
     made.files.resize(static_cast<std::size_t>(making.files));
     for (std::int64_t rank = 0; rank < tasks; ++rank) {
-        Head& head = made.files[static_cast<std::size_t>(file_of(rank, tasks, making.files))].head;
+        Header& head =
+            made.files[static_cast<std::size_t>(file_of(rank, tasks, making.files))].head;
         head.ranks.push_back(rank);
         head.chunks.push_back(making.asked[static_cast<std::size_t>(rank)]);
     }
     for (std::size_t number = 0; number < made.files.size(); ++number) {
-        Head& head = made.files[number].head;
+        Header& head = made.files[number].head;
         head.metadata = head.data = making.order;
         head.block = block;
         head.files = making.files;
@@ -279,7 +280,7 @@ void SharedContainer::join_collector(const Making& making) {
     std::int64_t color = rank / making.collector_tasks;
     if (std::ssize(making.asked) == comm_.size() && tasks() == comm_.size()) {
         const std::int64_t file = places_[static_cast<std::size_t>(rank)].file;
-        const Head& head = files_[static_cast<std::size_t>(file)].head;
+        const Header& head = files_[static_cast<std::size_t>(file)].head;
         std::vector<std::int64_t> asked;
         for (const auto task : head.ranks) {
             asked.push_back(making.asked[static_cast<std::size_t>(task)]);
@@ -470,7 +471,7 @@ Status SharedContainer::close() {
 Status SharedContainer::write_tail(std::int64_t number) {
     const File& file = files_[static_cast<std::size_t>(number)];
     const Tail tail = tail_of(*layout_, static_cast<std::size_t>(number));
-    Head head = file.head;
+    Header head = file.head;
     head.rows = *std::max_element(tail.used.begin(), tail.used.end());
     auto begin = file.chunks.tail(head.rows);
     if (!begin) return std::move(begin.error());

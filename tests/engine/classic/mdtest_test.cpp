@@ -130,14 +130,14 @@ TEST(ClassicMdtest, faults_are_named) {
     EXPECT_FALSE(translate_mdtest({"--help"})->message.empty());
 }
 
-const mdtest::Phase& phase_of(mdtest::Thing thing, mdtest::Action action) {
+const mdtest::Phase& phase_of(mdtest::ItemKind thing, mdtest::Action action) {
     const auto all = mdtest::all_phases();
     return *std::find_if(all.begin(), all.end(), [&](const mdtest::Phase& p) {
         return p.thing == thing && p.action == action;
     });
 }
 
-mdtest::PhaseResult result_of(mdtest::Thing thing, mdtest::Action action, double seconds,
+mdtest::PhaseResult result_of(mdtest::ItemKind thing, mdtest::Action action, double seconds,
                               std::int64_t operations) {
     mdtest::PhaseResult r;
     r.phase = &phase_of(thing, action);
@@ -157,9 +157,9 @@ TEST(ClassicMdtest, the_last_number_of_items_counts) {
 
 TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
     mdtest::RunResult run;
-    run.setup.parameters.things = mdtest::Things::files;
+    run.setup.parameters.things = mdtest::ItemSelection::files;
     run.setup.parameters.iterations = 2;
-    using enum mdtest::Thing;
+    using enum mdtest::ItemKind;
     using enum mdtest::Action;
     // 100 operations of 2 tasks in 0.5 s, then in 1 s: 200 and 100 a second, mean 150, deviation
     // 70.711 with n - 1; each task did 50, in 10 and in 20 ms each.
@@ -201,12 +201,12 @@ TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
     EXPECT_TRUE(has(translated({"-n", "5", "--showRankStatistics"}), "--rank-details"));
     EXPECT_TRUE(has(translated({"-n", "5", "--print-all-procs"}), "--rank-details"));
     mdtest::RunResult run;
-    run.setup.parameters.things = mdtest::Things::files;
+    run.setup.parameters.things = mdtest::ItemSelection::files;
     run.setup.parameters.phases = {"create"};
-    run.add(result_of(mdtest::Thing::file, mdtest::Action::create, 0.5, 100));
+    run.add(result_of(mdtest::ItemKind::file, mdtest::Action::create, 0.5, 100));
     ClassicMdtest settings;
     settings.rank_statistics = true;
-    MdtestRankSamples ranks{&phase_of(mdtest::Thing::file, mdtest::Action::create), 2, {}, {}};
+    MdtestRankSamples ranks{&phase_of(mdtest::ItemKind::file, mdtest::Action::create), 2, {}, {}};
     ranks.rates.add(100);
     ranks.rates.add(400);
     const std::array samples{ranks};

@@ -57,7 +57,7 @@ TEST(Deadline, wear_out_brings_every_worker_to_the_largest_count) {
     work(clock, pace, each);
     EXPECT_EQ(pace.done(), (8 + comm.rank()) / (comm.rank() + 1));
 
-    const Standing mine{pace.done(), clock.now() - start, pace.reason()};
+    const StopPoint mine{pace.done(), clock.now() - start, pace.reason()};
     const Wall wall = meet_at_wall(comm, std::span(&mine, 1));
     const int last = comm.size() - 1;
     EXPECT_EQ(wall.max_done, 8);
@@ -84,8 +84,8 @@ TEST(Deadline, wear_out_brings_every_worker_to_the_largest_count) {
 TEST(Deadline, the_wall_counts_every_worker_of_a_rank) {
     Clock clock(Clock::Kind::virtual_time);
     const Comm comm = Comm::world(clock);
-    const std::array<Standing, 2> mine{Standing{5, 1.5, StopReason::count},
-                                       Standing{3, 2.5, StopReason::interrupted}};
+    const std::array<StopPoint, 2> mine{StopPoint{5, 1.5, StopReason::count},
+                                        StopPoint{3, 2.5, StopReason::interrupted}};
     const Wall wall = meet_at_wall(comm, mine);
     EXPECT_EQ(wall.workers, 2 * comm.size());
     EXPECT_EQ(wall.min_done, 3);

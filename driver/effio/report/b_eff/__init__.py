@@ -18,7 +18,7 @@ from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
 
 
-class BeffTeller:
+class BeffReporter:
     def headline(self, result: Result) -> Headline:
         system = result.run.system
         context = common.ranks_on_nodes(system.ranks, system.nodes)
@@ -46,4 +46,4 @@ class BeffTeller:
         return sections
 
 
-TELLER = BeffTeller()
+REPORTER = BeffReporter()

@@ -17,7 +17,7 @@ from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
 
 
-class BeffIoTeller:
+class BeffIoReporter:
     def headline(self, result: Result) -> Headline:
         run = Run(result)
         final = result.figure("b_eff_io")
@@ -65,4 +65,4 @@ class BeffIoTeller:
         return systems_blocks(results)
 
 
-TELLER = BeffIoTeller()
+REPORTER = BeffIoReporter()

@@ -88,7 +88,7 @@ def _rate_headline(
     return common.claimed(headline, result, cells, figure)
 
 
-class StudyTeller:
+class StudyReporter:
     def headline(self, result: Result) -> Headline:
         declared = Study.of_run(result).headline
         if declared == "throughputs" and (stated := self._throughputs(result)) is not None:
@@ -187,4 +187,4 @@ class StudyTeller:
         return [Section("study", "Rates", blocks)]
 
 
-TELLER = StudyTeller()
+REPORTER = StudyReporter()

@@ -51,14 +51,14 @@ const SlowDown& of(const std::vector<SlowDown>& all, int group, const Kind& kind
 }
 
 TEST(InterferenceTurns, each_alone_then_pairs_or_all) {
-    EXPECT_EQ(turns_of(2, Beside::pairs), (std::vector<Turn>{{1}, {2}, {1, 2}}));
-    EXPECT_EQ(turns_of(3, Beside::pairs),
+    EXPECT_EQ(turns_of(2, Combinations::pairs), (std::vector<Turn>{{1}, {2}, {1, 2}}));
+    EXPECT_EQ(turns_of(3, Combinations::pairs),
               (std::vector<Turn>{{1}, {2}, {3}, {1, 2}, {1, 3}, {2, 3}}));
-    EXPECT_EQ(turns_of(3, Beside::all), (std::vector<Turn>{{1}, {2}, {3}, {1, 2, 3}}));
+    EXPECT_EQ(turns_of(3, Combinations::all), (std::vector<Turn>{{1}, {2}, {3}, {1, 2, 3}}));
 }
 
 TEST(InterferenceTurns, over_six_rounds_each_of_three_turns_stands_twice_at_each_place) {
-    const auto turns = turns_of(2, Beside::pairs);
+    const auto turns = turns_of(2, Combinations::pairs);
     std::map<std::pair<std::size_t, Turn>, int> seen;
     for (int round = 0; round < 6; ++round) {
         const auto order = turns_of_round(turns, round);

@@ -55,7 +55,7 @@ TEST(Libraries, a_share_of_a_variable_is_a_piece_of_a_file_of_nothing_else) {
     EXPECT_EQ(addresses_of({10, 8, 3, 9}, 2).end(), 9 * 8 * 8000);
 }
 
-TEST(Libraries, cells_of_a_place_are_all_contenders_and_warm_up_is_small) {
+TEST(Libraries, cells_of_a_place_are_all_methods_and_warm_up_is_small) {
     Parameters p;
     p.libraries = {"posix", "posix-fpp"};
     p.hint_sets = {"none", "independent"};
@@ -79,7 +79,7 @@ TEST(Libraries, cells_of_a_place_are_all_contenders_and_warm_up_is_small) {
     EXPECT_EQ(study->cells.back().arrays->bytes(), 3 * 9 * 40 * 40 * 40 * 8);
     ASSERT_EQ(study->warm_up.size(), study->cells.size());
     EXPECT_EQ(study->warm_up.back().arrays->bytes(), 3 * 9 * 32 * 32 * 32 * 8);
-    // What is kept of a contender is one file, the largest at most.
+    // What is kept of a method is one file, the largest at most.
     const auto largest = static_cast<double>(study->cells.back().arrays->bytes());
     EXPECT_EQ(study::on_storage(*study, p.storage).bytes, 4 * largest);
     StorageOptions removing = p.storage;

@@ -38,13 +38,13 @@ TEST_F(MdtestAccount, all_items_of_all_ranks_and_their_directories) {
             }
             EXPECT_TRUE(holds(Kind::directory, last(paths.elsewhere(rank, 0))));
             for (int i = 0; i < 14; ++i) {
-                const std::string file = last(paths.item(Thing::file, rank, i));
+                const std::string file = last(paths.item(ItemKind::file, rank, i));
                 EXPECT_TRUE(holds(Kind::file, file)) << file;
                 EXPECT_FALSE(holds(Kind::directory, file));
-                EXPECT_TRUE(holds(Kind::directory, last(paths.item(Thing::directory, rank, i))));
+                EXPECT_TRUE(holds(Kind::directory, last(paths.item(ItemKind::directory, rank, i))));
             }
         }
-        EXPECT_FALSE(holds(Kind::file, last(paths.item(Thing::file, ranks, 0))));
+        EXPECT_FALSE(holds(Kind::file, last(paths.item(ItemKind::file, ranks, 0))));
     }
     EXPECT_FALSE(holds(Kind::file, "file.mdtest.0.14"));
     EXPECT_FALSE(holds(Kind::directory, "mdtest_tree.0.7"));

@@ -89,7 +89,7 @@ class Witness : public Names {
     }
 };
 
-const Phase& phase_of(Thing thing, Action action) {
+const Phase& phase_of(ItemKind thing, Action action) {
     const auto all = all_phases();
     return *std::find_if(all.begin(), all.end(),
                          [&](const Phase& p) { return p.thing == thing && p.action == action; });
@@ -104,7 +104,7 @@ class MdtestWorkers : public testing::Test {
     int rank() const { return s_.comm.rank(); }
     int size() const { return s_.comm.size(); }
 
-    LocalResult run(Thing thing, Action action) {
+    LocalResult run(ItemKind thing, Action action) {
         expect_sound();
         paths_.emplace(parameters_.bases(), parameters_.workload(), 0);
         if (parameters_.rank_shift > 0) {
@@ -114,10 +114,10 @@ class MdtestWorkers : public testing::Test {
                             witness_,   order_.get(), 0,           parameters_.workload().items};
         mdtest::Workers workers;
         workers.push_back(std::make_unique<Worker>(iteration, 0));
-        Crew crew(1);
+        WorkerThreads threads(1);
         witness_.calls.clear();
         CommonClock common(s_.comm, find_topology(s_.comm));
-        return measure_phase(iteration, phase_of(thing, action), common, workers, crew);
+        return measure_phase(iteration, phase_of(thing, action), common, workers, threads);
     }
     void expect_sound() {
         const auto ok = parameters_.check();
@@ -142,13 +142,13 @@ class MdtestWorkers : public testing::Test {
 };
 
 TEST_F(MdtestWorkers, without_a_shift_each_rank_works_on_its_own_files_in_order) {
-    run(Thing::file, Action::create);
+    run(ItemKind::file, Action::create);
     EXPECT_EQ(witness_.calls, on_files("create", rank()));
-    run(Thing::file, Action::stat);
+    run(ItemKind::file, Action::stat);
     EXPECT_EQ(witness_.calls, on_files("stat", rank()));
-    run(Thing::file, Action::read);
+    run(ItemKind::file, Action::read);
     EXPECT_EQ(witness_.calls, on_files("read", rank()));
-    const auto local = run(Thing::file, Action::remove);
+    const auto local = run(ItemKind::file, Action::remove);
     EXPECT_EQ(witness_.calls, on_files("unlink", rank()));
     EXPECT_EQ(local.operations, 4);
     EXPECT_EQ(local.calls.count(), 4U);
@@ -162,13 +162,13 @@ TEST_F(MdtestWorkers, the_shift_leads_one_two_and_three_ranks_further_on) {
         const int step = size() == 1 ? 0 : std::clamp(by % size(), 1, size() - 1);
         return (rank() + step) % size();
     };
-    run(Thing::file, Action::create);
+    run(ItemKind::file, Action::create);
     EXPECT_EQ(witness_.calls, on_files("create", rank()));
-    run(Thing::file, Action::stat);
+    run(ItemKind::file, Action::stat);
     EXPECT_EQ(witness_.calls, on_files("stat", further(1)));
-    run(Thing::file, Action::read);
+    run(ItemKind::file, Action::read);
     EXPECT_EQ(witness_.calls, on_files("read", further(2)));
-    run(Thing::file, Action::remove);
+    run(ItemKind::file, Action::remove);
     EXPECT_EQ(witness_.calls, on_files("unlink", further(3)));
 }
 
@@ -176,7 +176,7 @@ TEST_F(MdtestWorkers, every_item_is_touched_by_exactly_one_rank_whatever_the_shi
     for (const int shift : {1, 2, 3, 5}) {
         parameters_.rank_shift = shift;
         for (const Action action : {Action::stat, Action::read, Action::remove}) {
-            run(Thing::file, action);
+            run(ItemKind::file, action);
             std::vector<double> touched(static_cast<std::size_t>(size()), 0);
             for (int owner = 0; owner < size(); ++owner) {
                 const std::string stem = "file.mdtest." + std::to_string(owner) + ".";
@@ -194,44 +194,44 @@ TEST_F(MdtestWorkers, every_item_is_touched_by_exactly_one_rank_whatever_the_shi
 TEST_F(MdtestWorkers, random_order_touches_each_item_once_and_not_in_order) {
     parameters_.per_directory = 64;
     parameters_.random_order = true;
-    run(Thing::file, Action::create);
+    run(ItemKind::file, Action::create);
     const auto in_order = witness_.calls;
     EXPECT_TRUE(in_order.front().ends_with(".0"));
     EXPECT_TRUE(in_order.back().ends_with(".63"));
-    run(Thing::file, Action::stat);
+    run(ItemKind::file, Action::stat);
     const std::set<std::string> once(witness_.calls.begin(), witness_.calls.end());
     EXPECT_EQ(once.size(), 64U);
-    const auto sorted = run(Thing::file, Action::remove);
+    const auto sorted = run(ItemKind::file, Action::remove);
     EXPECT_EQ(sorted.operations, 64);
     EXPECT_TRUE(witness_.calls.front().ends_with(".0"));
 }
 
 TEST_F(MdtestWorkers, by_root_one_rank_creates_and_removes_for_all) {
     parameters_.by_root = true;
-    const auto local = run(Thing::directory, Action::create);
+    const auto local = run(ItemKind::directory, Action::create);
     EXPECT_EQ(local.operations, rank() == 0 ? 4 * size() : 0);
     if (rank() == 0) {
         EXPECT_EQ(witness_.calls.back(), "mkdir ./test-dir.0-0/mdtest_tree.0/dir.mdtest." +
                                              std::to_string(size() - 1) + ".3");
     }
-    EXPECT_EQ(run(Thing::file, Action::stat).operations, 4);
+    EXPECT_EQ(run(ItemKind::file, Action::stat).operations, 4);
     EXPECT_EQ(witness_.calls, on_files("stat", rank()));
-    EXPECT_EQ(run(Thing::file, Action::remove).operations, rank() == 0 ? 4 * size() : 0);
+    EXPECT_EQ(run(ItemKind::file, Action::remove).operations, rank() == 0 ? 4 * size() : 0);
 }
 
 TEST_F(MdtestWorkers, shared_files_are_written_by_all_and_removed_by_one) {
     parameters_.shared_files = true;
-    parameters_.things = Things::files;
-    EXPECT_EQ(run(Thing::file, Action::create).operations, 4);
+    parameters_.things = ItemSelection::files;
+    EXPECT_EQ(run(ItemKind::file, Action::create).operations, 4);
     EXPECT_EQ(witness_.calls[3], "write ./test-dir.0-0/mdtest_tree.0/file.mdtest.shared.3");
-    EXPECT_EQ(run(Thing::file, Action::read).operations, 4);
-    EXPECT_EQ(run(Thing::file, Action::remove).operations, rank() == 0 ? 4 : 0);
+    EXPECT_EQ(run(ItemKind::file, Action::read).operations, 4);
+    EXPECT_EQ(run(ItemKind::file, Action::remove).operations, rank() == 0 ? 4 : 0);
 }
 
 TEST_F(MdtestWorkers, a_shared_tree_is_made_parents_first_by_the_root_and_own_trees_by_each) {
     parameters_.branching = 2;
     parameters_.depth = 1;
-    run(Thing::tree, Action::create);
+    run(ItemKind::tree, Action::create);
     const std::string t = "./test-dir.0-0/mdtest_tree.";
     if (rank() == 0) {
         EXPECT_EQ(witness_.calls,
@@ -241,7 +241,7 @@ TEST_F(MdtestWorkers, a_shared_tree_is_made_parents_first_by_the_root_and_own_tr
         EXPECT_TRUE(witness_.calls.empty());
     }
     parameters_.unique = true;
-    run(Thing::tree, Action::remove);
+    run(ItemKind::tree, Action::remove);
     const std::string own = t + std::to_string(rank()) + ".";
     const std::string below = own + "0/mdtest_tree." + std::to_string(rank());
     EXPECT_EQ(witness_.calls,
@@ -252,35 +252,35 @@ TEST_F(MdtestWorkers, a_shared_tree_is_made_parents_first_by_the_root_and_own_tr
 TEST_F(MdtestWorkers, further_operations_are_the_calls_that_their_names_say) {
     parameters_.write_bytes = Bytes{100};
     parameters_.also = {"all"};
-    run(Thing::file, Action::create);
+    run(ItemKind::file, Action::create);
     EXPECT_EQ(witness_.calls, on_files("create+write", rank()));
-    run(Thing::file, Action::set_mode);
+    run(ItemKind::file, Action::set_mode);
     EXPECT_EQ(witness_.calls, on_files("chmod", rank()));
-    run(Thing::file, Action::set_attribute);
+    run(ItemKind::file, Action::set_attribute);
     EXPECT_EQ(witness_.calls, on_files("setxattr", rank()));
-    run(Thing::file, Action::get_attribute);
+    run(ItemKind::file, Action::get_attribute);
     EXPECT_EQ(witness_.calls, on_files("getxattr", rank()));
-    run(Thing::file, Action::truncate);
+    run(ItemKind::file, Action::truncate);
     EXPECT_EQ(witness_.calls[0], "truncate " + file(rank(), 0) + " 50");
-    run(Thing::file, Action::hard_link);
+    run(ItemKind::file, Action::hard_link);
     EXPECT_EQ(witness_.calls[1], "link " + file(rank(), 1) + " " + file(rank(), 1, ".link"));
-    run(Thing::file, Action::remove_hard_link);
+    run(ItemKind::file, Action::remove_hard_link);
     EXPECT_EQ(witness_.calls, on_files("unlink", rank(), ".link"));
-    run(Thing::file, Action::symbolic_link);
+    run(ItemKind::file, Action::symbolic_link);
     EXPECT_EQ(witness_.calls[2], "symlink file.mdtest." + std::to_string(rank()) + ".2 " +
                                      file(rank(), 2, ".symlink"));
-    run(Thing::file, Action::read_link);
+    run(ItemKind::file, Action::read_link);
     EXPECT_EQ(witness_.calls, on_files("readlink", rank(), ".symlink"));
-    run(Thing::file, Action::rename);
+    run(ItemKind::file, Action::rename);
     EXPECT_EQ(witness_.calls[0], "rename " + file(rank(), 0) + " " + file(rank(), 0, ".spare"));
     EXPECT_EQ(witness_.calls[1], "rename " + file(rank(), 1) + " " + file(rank(), 0));
     EXPECT_EQ(witness_.calls.size(), 5U);
-    run(Thing::file, Action::move);
+    run(ItemKind::file, Action::move);
     const std::string moved =
         "./test-dir.0-0/mdtest_moved/file.mdtest." + std::to_string(rank()) + ".0";
     EXPECT_EQ(witness_.calls[0], "rename " + file(rank(), 0) + " " + moved);
     EXPECT_EQ(witness_.calls[4], "rename " + moved + " " + file(rank(), 0));
-    const auto listed = run(Thing::file, Action::list);
+    const auto listed = run(ItemKind::file, Action::list);
     EXPECT_EQ(witness_.calls, (std::vector<std::string>{"list ./test-dir.0-0/mdtest_tree.0"}));
     EXPECT_EQ(listed.entries, 1);
 }
@@ -293,7 +293,7 @@ TEST_F(MdtestWorkers, a_search_looks_at_each_entry_of_a_shared_directory_on_one_
     witness_.there["a02"] = of(7);                              // another name
     witness_.there["a011"] = of(8);                             // another size
     witness_.there["a012"] = {Attributes::Kind::directory, 7};  // no file
-    const auto local = run(Thing::file, Action::find);
+    const auto local = run(ItemKind::file, Action::find);
     EXPECT_EQ(witness_.calls.back(), "list ./test-dir.0-0/mdtest_tree.0");  // noted at its end
     std::array sums{local.operations, local.entries, local.found};
     s_.comm.sum(std::span<std::int64_t>(sums));
@@ -311,7 +311,7 @@ TEST_F(MdtestWorkers, a_search_goes_on_after_an_entry_that_is_gone) {
     }
     const std::string own = std::to_string(rank());
     witness_.fails_at = "./test-dir.0-0/mdtest_tree." + own + ".0/b01";
-    const auto local = run(Thing::file, Action::find);
+    const auto local = run(ItemKind::file, Action::find);
     EXPECT_EQ(local.found, 2);
     EXPECT_EQ(local.entries, 3);  // and "one"
     EXPECT_EQ(local.failed, 1);
@@ -319,9 +319,9 @@ TEST_F(MdtestWorkers, a_search_goes_on_after_an_entry_that_is_gone) {
 }
 
 TEST_F(MdtestWorkers, what_failed_is_not_counted_as_done) {
-    run(Thing::file, Action::create);
+    run(ItemKind::file, Action::create);
     witness_.fails_at = file(rank(), 2);
-    const auto local = run(Thing::file, Action::stat);
+    const auto local = run(ItemKind::file, Action::stat);
     EXPECT_EQ(local.operations, 3);
     EXPECT_EQ(local.failed, 1);
     EXPECT_EQ(local.outcome.error->path, file(rank(), 2));
@@ -335,12 +335,12 @@ TEST_F(MdtestWorkers, a_file_with_the_bytes_of_another_is_found_out) {
     const Iteration iteration{s_.session, s_.comm, parameters_, *paths_, witness_, nullptr, 0, 4};
     mdtest::Workers workers;
     workers.push_back(std::make_unique<Worker>(iteration, 0));
-    Crew crew(1);
-    const Phase& create = phase_of(Thing::file, Action::create);
+    WorkerThreads threads(1);
+    const Phase& create = phase_of(ItemKind::file, Action::create);
     CommonClock common(s_.comm, find_topology(s_.comm));
-    auto local = measure_phase(iteration, create, common, workers, crew);
+    auto local = measure_phase(iteration, create, common, workers, threads);
     // The witness gives back what was written last: right for the last file alone.
-    verify_phase(iteration, create, workers, crew, local);
+    verify_phase(iteration, create, workers, threads, local);
     EXPECT_EQ(local.outcome.error_count, 3);
     ASSERT_TRUE(local.outcome.error);
     EXPECT_EQ(local.outcome.error->exit_code, ExitCode::data_errors);
@@ -357,19 +357,19 @@ TEST_F(MdtestWorkers, what_a_timed_read_left_in_memory_is_compared) {
     const Iteration iteration{s_.session, s_.comm, parameters_, *paths_, witness_, nullptr, 0, 1};
     mdtest::Workers workers;
     workers.push_back(std::make_unique<Worker>(iteration, 0));
-    Crew crew(1);
+    WorkerThreads threads(1);
     CommonClock common(s_.comm, find_topology(s_.comm));
-    measure_phase(iteration, phase_of(Thing::file, Action::create), common, workers, crew);
+    measure_phase(iteration, phase_of(ItemKind::file, Action::create), common, workers, threads);
     // 1 file: what the witness gives back is right, unless the timed read moves nothing. With the
     // memory of 1 read the timed one is compared, else a second one, which the witness answers.
     for (const auto& [memory, stale, wrong] :
          {std::tuple{8192, false, 0}, std::tuple{8192, true, 1}, std::tuple{8191, true, 0}}) {
         parameters_.verify_memory = Bytes{memory};
-        const Phase& read = phase_of(Thing::file, Action::read);
+        const Phase& read = phase_of(ItemKind::file, Action::read);
         witness_.calls.clear();
         witness_.stale_reads = stale ? 1 : 0;
-        auto local = measure_phase(iteration, read, common, workers, crew);
-        verify_phase(iteration, read, workers, crew, local);
+        auto local = measure_phase(iteration, read, common, workers, threads);
+        verify_phase(iteration, read, workers, threads, local);
         const bool kept = memory >= 8192;
         EXPECT_EQ(local.outcome.error_count, wrong) << memory;
         EXPECT_EQ(local.of_timed_reads, kept ? 5000 : 0);

@@ -13,13 +13,13 @@
 namespace effio::mdtest {
 namespace {
 
-Workload made(const Workload::Wish& wish) {
+Workload made(const Workload::Request& wish) {
     auto w = Workload::of(wish);
     EXPECT_TRUE(w) << w.error().text();
     return *w;
 }
 
-std::string refusal(const Workload::Wish& wish) {
+std::string refusal(const Workload::Request& wish) {
     const auto w = Workload::of(wish);
     return w ? "accepted" : w.error().cause;
 }
@@ -120,15 +120,16 @@ TEST(Paths, are_mdtests_names) {
     EXPECT_EQ(shared.directory(5, 0, 0), "/d/test-dir.3-0/mdtest_tree.0");
     EXPECT_EQ(shared.directory(5, 0, 5),  // 5 is a child of 2, 2 of 0
               "/d/test-dir.3-0/mdtest_tree.0/mdtest_tree.2/mdtest_tree.5");
-    EXPECT_EQ(shared.item(Thing::file, 5, 12),
+    EXPECT_EQ(shared.item(ItemKind::file, 5, 12),
               "/d/test-dir.3-0/mdtest_tree.0/mdtest_tree.1/file.mdtest.5.12");
-    EXPECT_EQ(shared.item(Thing::directory, 0, 0), "/d/test-dir.3-0/mdtest_tree.0/dir.mdtest.0.0");
-    EXPECT_EQ(shared.item(Thing::file, {}, 0),
+    EXPECT_EQ(shared.item(ItemKind::directory, 0, 0),
+              "/d/test-dir.3-0/mdtest_tree.0/dir.mdtest.0.0");
+    EXPECT_EQ(shared.item(ItemKind::file, {}, 0),
               "/d/test-dir.3-0/mdtest_tree.0/file.mdtest.shared.0");
     const Paths own({"/a", "/b/"}, made({{2, 1}, true, true, {}, 2}), 0);
-    EXPECT_EQ(own.item(Thing::file, 0, 0),
+    EXPECT_EQ(own.item(ItemKind::file, 0, 0),
               "/a/test-dir.0-0/mdtest_tree.0.0/mdtest_tree.0.1/file.mdtest.0.2");
-    EXPECT_EQ(own.item(Thing::file, 7, 3),
+    EXPECT_EQ(own.item(ItemKind::file, 7, 3),
               "/b/test-dir.0-0/mdtest_tree.7.0/mdtest_tree.7.2/file.mdtest.7.5");
 }
 
@@ -136,17 +137,17 @@ TEST(Paths, number_items_in_each_test_directory_and_through_the_directories_with
     // As the original's -n 4 -z 1 -b 2 -L and -n 4 -I 2 do.
     const Paths leaves({"/d"}, made({{2, 1}, true, false, 4, {}}), 0);
     const std::string in = "/d/test-dir.0-0/mdtest_tree.0/mdtest_tree.";
-    EXPECT_EQ(leaves.item(Thing::file, 1, 0), in + "1/file.mdtest.1.2");
-    EXPECT_EQ(leaves.item(Thing::file, 1, 3), in + "2/file.mdtest.1.5");
+    EXPECT_EQ(leaves.item(ItemKind::file, 1, 0), in + "1/file.mdtest.1.2");
+    EXPECT_EQ(leaves.item(ItemKind::file, 1, 3), in + "2/file.mdtest.1.5");
     const Paths loops({"/d"}, made({{1, 0}, false, false, 4, 2}), 0);
-    EXPECT_EQ(loops.item(Thing::file, 0, 1), "/d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.1");
-    EXPECT_EQ(loops.item(Thing::file, 0, 2), "/d/test-dir.0-1/mdtest_tree.0/file.mdtest.0.0");
+    EXPECT_EQ(loops.item(ItemKind::file, 0, 1), "/d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.1");
+    EXPECT_EQ(loops.item(ItemKind::file, 0, 2), "/d/test-dir.0-1/mdtest_tree.0/file.mdtest.0.0");
     const Paths both({"/d"}, made({{2, 1}, true, false, 4, 2}), 0);
     ItemPath walk(both);
-    EXPECT_EQ(walk.of(Thing::directory, 0, 7),
+    EXPECT_EQ(walk.of(ItemKind::directory, 0, 7),
               "/d/test-dir.0-1/mdtest_tree.0/mdtest_tree.2/dir.mdtest.0.5");
     EXPECT_EQ(walk.of_moved(0, 4), "/d/test-dir.0-1/mdtest_moved/file.mdtest.0.2");
-    EXPECT_EQ(walk.of(Thing::file, 0, 3), both.item(Thing::file, 0, 3));
+    EXPECT_EQ(walk.of(ItemKind::file, 0, 3), both.item(ItemKind::file, 0, 3));
 }
 
 TEST(Workload, may_have_no_items) {
@@ -163,13 +164,14 @@ TEST(ItemPath, gives_the_same_paths_in_any_order_and_mixture) {
         for (std::int64_t i = 0; i < 15; ++i) {
             const std::int64_t n = i * stride % 15;
             const int owner = static_cast<int>(i % 3);
-            EXPECT_EQ(walk.of(Thing::file, owner, n), paths.item(Thing::file, owner, n));
-            EXPECT_EQ(walk.of(Thing::file, owner, n, ".x"),
-                      paths.item(Thing::file, owner, n) + ".x");
-            EXPECT_EQ(walk.of(Thing::directory, owner, n), paths.item(Thing::directory, owner, n));
+            EXPECT_EQ(walk.of(ItemKind::file, owner, n), paths.item(ItemKind::file, owner, n));
+            EXPECT_EQ(walk.of(ItemKind::file, owner, n, ".x"),
+                      paths.item(ItemKind::file, owner, n) + ".x");
+            EXPECT_EQ(walk.of(ItemKind::directory, owner, n),
+                      paths.item(ItemKind::directory, owner, n));
             EXPECT_EQ(walk.of_moved(owner, n), paths.elsewhere(owner, 0) + "/file.mdtest." +
                                                    std::to_string(owner) + "." + std::to_string(n));
-            EXPECT_EQ(walk.of(Thing::file, {}, n), paths.item(Thing::file, {}, n));
+            EXPECT_EQ(walk.of(ItemKind::file, {}, n), paths.item(ItemKind::file, {}, n));
         }
     }
 }
@@ -178,13 +180,14 @@ TEST(ItemPath, fills_names_up_to_the_length_asked_for) {
     const Paths paths({"/d"}, made({{1, 0}, false, false, {}, 200}), 0, 20);
     const std::string in = "/d/test-dir.0-0/mdtest_tree.0/";
     ItemPath walk(paths);
-    EXPECT_EQ(walk.of(Thing::file, 0, 7), in + "file.mdtest.0.000007");
-    EXPECT_EQ(walk.of(Thing::file, 0, 123), in + "file.mdtest.0.000123");
-    EXPECT_EQ(walk.of(Thing::file, 12, 7, ".x"), in + "file.mdtest.12.007.x");
-    EXPECT_EQ(walk.of(Thing::directory, 0, 7), in + "dir.mdtest.0.0000007");
+    EXPECT_EQ(walk.of(ItemKind::file, 0, 7), in + "file.mdtest.0.000007");
+    EXPECT_EQ(walk.of(ItemKind::file, 0, 123), in + "file.mdtest.0.000123");
+    EXPECT_EQ(walk.of(ItemKind::file, 12, 7, ".x"), in + "file.mdtest.12.007.x");
+    EXPECT_EQ(walk.of(ItemKind::directory, 0, 7), in + "dir.mdtest.0.0000007");
     EXPECT_EQ(walk.of_moved(0, 7), "/d/test-dir.0-0/mdtest_moved/file.mdtest.0.000007");
-    EXPECT_EQ(paths.item(Thing::file, 0, 7), in + "file.mdtest.0.000007");
-    EXPECT_EQ(walk.of(Thing::file, 1234567, 89), in + "file.mdtest.1234567.89");  // longer: as is
+    EXPECT_EQ(paths.item(ItemKind::file, 0, 7), in + "file.mdtest.0.000007");
+    EXPECT_EQ(walk.of(ItemKind::file, 1234567, 89),
+              in + "file.mdtest.1234567.89");  // longer: as is
 }
 
 TEST(Share, of_all_workers_is_everything_once_and_equal_steps_are_a_prefix) {

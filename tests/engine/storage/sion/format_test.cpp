@@ -94,8 +94,8 @@ void put_tail(Image& image, std::size_t at) {
     for (std::size_t i = 0; i < std::size(numbers); ++i) image.put64(at + 8 * i, numbers[i]);
 }
 
-Head head_of_second(ByteOrder order) {
-    Head head;
+Header head_of_second(ByteOrder order) {
+    Header head;
     head.metadata = head.data = order;
     head.block = 4096;
     head.files = 2;
@@ -140,7 +140,7 @@ TEST(SionFormat, head_and_tail_are_those_of_the_table_byte_for_byte) {
 }
 
 TEST(SionFormat, metadata_and_data_can_have_different_byte_orders) {
-    Head head = head_of_second(ByteOrder::little);
+    Header head = head_of_second(ByteOrder::little);
     head.data = ByteOrder::big;
     const auto bytes = encode(head);
     EXPECT_EQ(bytes[4], std::byte{0});
@@ -195,7 +195,7 @@ TEST(SionFormat, the_first_of_several_files_has_the_places_of_all_ranks) {
 
 TEST(SionFormat, four_ranks_with_3_MiB_in_chunks_of_2_MiB) {
     // The example of the format's description: metadata at 16842752, 16842848 bytes in all.
-    Head head;
+    Header head;
     head.block = 65536;
     head.ranks = {0, 1, 2, 3};
     const std::vector<std::int64_t> asked(4, 2 * MiB);

@@ -285,7 +285,7 @@ TEST_P(Containers, of_writers_that_left_chunks_early_can_be_read_but_not_written
     // Two rows of a chunk each; of the first each task used the first 72 bytes, one block.
     const auto made = sion::Container::open(path());
     ASSERT_TRUE(made);
-    sion::Head head = made->first().file.head;
+    sion::Header head = made->first().file.head;
     const sion::Chunks& chunks = made->first().file.chunks;
     sion::Tail tail;
     tail.used.assign(static_cast<std::size_t>(ranks_), 2);

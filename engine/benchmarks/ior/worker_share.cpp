@@ -7,25 +7,25 @@
 
 namespace effio::ior {
 
-std::int64_t PassDone::sum(std::int64_t LaneDone::* what) const {
+std::int64_t PassDone::sum(std::int64_t WorkerResult::* what) const {
     std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.*what;
+    for (const auto& share : results) sum += share.*what;
     return sum;
 }
 
-double PassDone::longest(double LaneDone::* what) const {
+double PassDone::longest(double WorkerResult::* what) const {
     double longest = 0;
-    for (const auto& lane : lanes) longest = std::max(longest, lane.*what);
+    for (const auto& share : results) longest = std::max(longest, share.*what);
     return longest;
 }
 
-std::vector<Standing> PassDone::standings() const {
-    std::vector<Standing> all;
-    for (const auto& lane : lanes) all.push_back(lane.wall);
+std::vector<StopPoint> PassDone::standings() const {
+    std::vector<StopPoint> all;
+    for (const auto& share : results) all.push_back(share.wall);
     return all;
 }
 
-void Lane::take_memory(const Calls& calls) {
+void WorkerShare::take_memory(const Calls& calls) {
     const auto size = static_cast<std::size_t>(calls.bytes());
     if (calls.queue_depth > 1) {
         slots.resize(static_cast<std::size_t>(calls.queue_depth));
@@ -48,7 +48,7 @@ void Lane::take_memory(const Calls& calls) {
     }
 }
 
-std::vector<std::span<std::byte>> Lane::memory_of_slots(Access access) {
+std::vector<std::span<std::byte>> WorkerShare::memory_of_slots(Access access) {
     std::vector<std::span<std::byte>> all;
     for (Slot& slot : slots) {
         if (access != Access::read) all.push_back(slot.data->memory());

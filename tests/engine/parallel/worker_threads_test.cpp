@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "parallel/crew.hpp"
+#include "parallel/worker_threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 namespace effio {
 namespace {
 
-TEST(Crew, all_threads_work_and_number_0_is_the_caller) {
-    Crew crew(3);
+TEST(WorkerThreads, all_threads_work_and_number_0_is_the_caller) {
+    WorkerThreads threads(3);
     std::atomic<int> sum{0};
     std::thread::id first;
-    crew.run([&](int number) {
+    threads.run([&](int number) {
         sum += 1 << number;
         if (number == 0) first = std::this_thread::get_id();
     });
@@ -20,28 +20,29 @@ TEST(Crew, all_threads_work_and_number_0_is_the_caller) {
     EXPECT_EQ(first, std::this_thread::get_id());
 }
 
-TEST(Crew, at_a_meeting_all_have_come_before_number_0_acts_and_nobody_leaves_before_it_did) {
-    Crew crew(4);
+TEST(WorkerThreads,
+     at_a_meeting_all_have_come_before_number_0_acts_and_nobody_leaves_before_it_did) {
+    WorkerThreads threads(4);
     std::atomic<int> came{0};
     int seen = 0;
     std::atomic<int> too_early{0};
-    crew.run([&](int number) {
+    threads.run([&](int number) {
         for (int round = 1; round <= 50; ++round) {
             ++came;
-            crew.meet(number, [&] { seen = came.load(); });
+            threads.meet(number, [&] { seen = came.load(); });
             // `seen` was written before the barrier that lets the others go on.
             if (seen != 4 * round) ++too_early;
-            crew.meet(number, [] {});
+            threads.meet(number, [] {});
         }
     });
     EXPECT_EQ(too_early.load(), 0);
 }
 
-TEST(Crew, one_thread_needs_no_other) {
-    Crew crew(1);
+TEST(WorkerThreads, one_thread_needs_no_other) {
+    WorkerThreads threads(1);
     int calls = 0;
-    crew.run([&](int number) {
-        crew.meet(number, [&] { ++calls; });
+    threads.run([&](int number) {
+        threads.meet(number, [&] { ++calls; });
         ++calls;
     });
     EXPECT_EQ(calls, 2);

@@ -12,11 +12,11 @@
 
 namespace effio {
 
-class Crew {
+class WorkerThreads {
   public:
-    explicit Crew(int size) : size_(size), barrier_(size) {}
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    explicit WorkerThreads(int size) : size_(size), barrier_(size) {}
+    WorkerThreads(const WorkerThreads&) = delete;
+    WorkerThreads& operator=(const WorkerThreads&) = delete;
 
     int size() const { return size_; }
 
