@@ -5,9 +5,11 @@ hpcc; what memory a rank of b_eff needs beside its buffers."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,35 +80,66 @@ def figure(records: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return next(r for r in records if r["kind"] == "figure" and r["name"] == name)
 
 
-def shown(length: int, seconds: float) -> Figures:
+# Of two ranks: their processors.
+Placement = tuple[int, int]
+
+
+def placements() -> list[Placement]:
+    """Latency depends on which processors the ranks are on, by a factor of two in both programs:
+    each rank stays on its processor, and both orders of two processors are measured."""
+    here = sorted(os.sched_getaffinity(0))
+    if len(here) < 2:
+        raise AbsentError("two ranks need two processors")
+    return [(here[0], here[1]), (here[1], here[0])]
+
+
+def by_placement(length: int, seconds_of: Callable[[Placement], float]) -> Figures:
     """Latency at one byte, else bandwidth."""
-    if length == 1:
-        return {"latency": seconds * 1e6}
-    return {"bandwidth 1 MiB": length / seconds / 1e6}
+    figures = {}
+    for cpus in placements():
+        seconds = seconds_of(cpus)
+        where = f"processors {cpus[0]} {cpus[1]}"
+        if length == 1:
+            figures[f"latency, {where}"] = seconds * 1e6
+        else:
+            figures[f"1 MiB, {where}"] = length / seconds / 1e6
+    return figures
 
 
 def ping_pong_of_engine(kit: Kit, length: int) -> Figures:
     """The pair of the definition: half a round trip, the best repetition."""
     name = "ping_pong_latency" if length == 1 else "ping_pong_bandwidth"
-    with kit.place() as place:
-        kit.launch([kit.engine, *RUN, *SHORT, "-o", place / "r.jsonl"])
-        value = figure(lines(place / "r.jsonl"), name)["metric"]["value"]
-    return shown(length, value if length == 1 else length / value)
+
+    def seconds(cpus: Placement) -> float:
+        with kit.place() as place:
+            kit.launch([kit.engine, *RUN, *SHORT, "-o", place / "r.jsonl"], cpus=cpus)
+            value = float(figure(lines(place / "r.jsonl"), name)["metric"]["value"])
+        return value if length == 1 else length / value
+
+    return by_placement(length, seconds)
 
 
 def pairs_of_engine(kit: Kit, length: int) -> Figures:
     """The same of `--pairs`, whose messages stay in one place."""
     few = ("--patterns=counting", "--loop-time=1ms", "--repetitions=1", "--random-patterns=1")
-    with kit.place() as place:
-        kit.launch([kit.engine, *RUN, *few, "--pairs=all", "-o", place / "r.jsonl"])
-        detail = figure(lines(place / "r.jsonl"), "pairs")["detail"]
-    ((_, _, latency, bandwidth),) = detail["pairs_low_high_latency_bandwidth"]
-    return shown(length, latency if length == 1 else length / bandwidth)
+
+    def seconds(cpus: Placement) -> float:
+        with kit.place() as place:
+            words = [kit.engine, *RUN, *few, "--pairs=all", "-o", place / "r.jsonl"]
+            kit.launch(words, cpus=cpus)
+            detail = figure(lines(place / "r.jsonl"), "pairs")["detail"]
+        ((_, _, latency, bandwidth),) = detail["pairs_low_high_latency_bandwidth"]
+        return float(latency if length == 1 else length / bandwidth)
+
+    return by_placement(length, seconds)
 
 
 def ping_pong_of_bare(kit: Kit, length: int, loops: int, span: int) -> Figures:
-    text = kit.launch([kit.bare("bare_ping_pong"), length, loops, REPETITIONS, span])
-    return shown(length, min(float(line) for line in text.split()))
+    def seconds(cpus: Placement) -> float:
+        words = [kit.bare("bare_ping_pong"), length, loops, REPETITIONS, span]
+        return min(float(line) for line in kit.launch(words, cpus=cpus).split())
+
+    return by_placement(length, seconds)
 
 
 def _hpcc_values(text: str) -> Figures:
@@ -117,7 +150,7 @@ def _hpcc_values(text: str) -> Figures:
 def rings_of_engine(kit: Kit) -> Figures:
     with kit.place() as place:
         words = [*REAL_MEMORY, kit.engine, "rings", "--progress=none", "-o", place / "r.jsonl"]
-        return _hpcc_values(kit.launch(words))
+        return _hpcc_values(kit.launch(words, cpus=placements()[0]))
 
 
 def rings_of_hpcc(kit: Kit) -> Figures:
@@ -128,7 +161,7 @@ def rings_of_hpcc(kit: Kit) -> Figures:
         raise AbsentError(f"hpcc is linked to {its}, the engine to {own}")
     with kit.place() as place:
         (place / "hpccinf.txt").write_text(HPL_INPUT.format(ranks=2))
-        kit.launch([*REAL_MEMORY, program], cwd=place)
+        kit.launch([*REAL_MEMORY, program], cwd=place, cpus=placements()[0])
         return _hpcc_values((place / "hpccoutf.txt").read_text())
 
 

@@ -11,8 +11,6 @@ from harness import Figures, Kit, Pair, in_turn
 
 MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
-UNITS = 150  # of time in a run without --rewrite
-ROWS = {21: "1 KiB", 19: "1 MiB"}  # of the definition: separated files, one call a chunk
 TURNS = 20  # of both sides in a process, short ones: more of them for the same time
 TURN_UNIT = 0.02  # seconds
 # A little program that runs another one and says what memory it had at most. A launcher may reach
@@ -35,28 +33,6 @@ def engine_words(kit: Kit, place: Path, seconds: float, *words: str) -> list[obj
         *(kit.engine, "b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--quiet"),
         *("--time", f"{seconds}s", "--dir", place, "-o", place / "r.jsonl", *words),
     ]
-
-
-def rates_of_engine(kit: Kit, unit: float) -> Figures:
-    with kit.place() as place:
-        # Without the histogram of call times: the bare program has none.
-        kit.launch(engine_words(kit, place, unit * UNITS, "--call-times", "off"))
-        rows = [m for m in lines(place / "r.jsonl") if m["kind"] == "measurement"]
-    return {
-        f"{m['access']} {ROWS[m['where']['row']]}": m["rate"]["value"] / 1e6
-        for m in rows
-        if m["where"]["row"] in ROWS
-    }
-
-
-def rates_of_bare(kit: Kit, unit: float) -> Figures:
-    with kit.place() as place:
-        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX])
-    rates = {}
-    for access, row, rate in (line.split() for line in text.splitlines()):
-        if int(row) in ROWS:
-            rates[f"{access} {ROWS[int(row)]}"] = float(rate) / 1e6
-    return rates
 
 
 def rates_beside(kit: Kit, seconds: float) -> str:
@@ -87,16 +63,7 @@ def peak_of_bare(kit: Kit) -> Figures:
 
 
 def pairs(kit: Kit) -> list[Pair]:
-    unit = 0.05
     return [
-        Pair(
-            "b_eff_io rates",
-            "separated files on tmpfs, 2 ranks; what does the engine cost beside the calls?",
-            lambda: rates_of_engine(kit, unit),
-            lambda: rates_of_bare(kit, unit),
-            "MB/s",
-            at_least=0.98,
-        ),
         Pair(
             "b_eff_io rows",
             "the same rows in turn by the engine and bare in one process, files rewritten",

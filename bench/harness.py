@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pairs measured side by side: A, B, B, A, … in one run, so that what else the machine does hits
-both. What counts is the ratio of each round, its median and its spread; never a lone number."""
+both. What counts is the ratio of each round, its median and its interval; never a lone number."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Figures of one launch by name, e.g. {"write 1 KiB": 2.1e8}. In each pair the names are the same.
 Figures = Mapping[str, float]
+
+# A pair with a budget of time ends early, but not before its median has an interval.
+FEWEST_ROUNDS = 7
+
+
+# Launchers differ in their options for binding. The environment has a rank's number on its node.
+PINNED = """
+set -- "${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_RANK:?no rank}}}" "$0" "$@"
+cpu=$(echo "$2" | cut -d ' ' -f $(($1 + 1)))
+shift 2
+exec taskset -c "$cpu" "$@"
+"""
 
 
 class BenchError(Exception):
@@ -48,6 +61,15 @@ class Pair:
     within_spread: bool = False
     rounds: int = 7
 
+    @property
+    def limit(self) -> str:
+        """As a reader of a table wants it; empty: the pair is only shown."""
+        if self.at_least is not None:
+            return f"≥ {self.at_least:g}"
+        if self.at_most is not None:
+            return f"≤ {self.at_most:g} {self.unit}"
+        return "within each other's spread" if self.within_spread else ""
+
 
 @dataclass
 class Kit:
@@ -57,6 +79,7 @@ class Kit:
     mpiexec: str
     memory: Path
     environment: dict[str, str] = field(default_factory=dict)
+    mpi: str = ""  # the first line of what the launcher says of its version
 
     @property
     def engine(self) -> Path:
@@ -75,10 +98,12 @@ class Kit:
         ranks: int = 2,
         timeout: float = 300,
         cwd: Path | None = None,
+        cpus: Sequence[int] = (),
     ) -> str:
-        """Runs `words` with so many ranks in `cwd`, else in the memory directory; returns its
-        stdout."""
-        command = [str(w) for w in [self.mpiexec, "-n", ranks, *words]]
+        """Runs `words` with this many ranks in `cwd`, else in the memory directory; returns its
+        stdout. `cpus`: the processor of each rank, else the system places them."""
+        pinned = ("sh", "-c", PINNED, " ".join(map(str, cpus))) if cpus else ()
+        command = [str(w) for w in [self.mpiexec, "-n", ranks, *pinned, *words]]
         done = subprocess.run(
             command,
             cwd=cwd or self.memory,
@@ -114,6 +139,7 @@ def make_kit(build: Path, memory: Path) -> Kit:
     version = subprocess.run(
         [kit.mpiexec, "--version"], capture_output=True, text=True, timeout=60, check=True
     ).stdout
+    kit.mpi = version.splitlines()[0].strip() if version else ""
     if "Open MPI" in version or "OpenRTE" in version:
         # As the driver does: root is allowed, and ranks that wait leave the cores to others.
         kit.environment = {
@@ -153,9 +179,13 @@ def in_turn(
     return partial(side, 0), partial(side, 1)
 
 
-def rounds(pair: Pair) -> Iterator[tuple[Figures, Figures]]:
-    """Ours and theirs, round by round; who begins changes each time."""
+def rounds(pair: Pair, seconds: float = math.inf) -> Iterator[tuple[Figures, Figures]]:
+    """Ours and theirs, round by round; which side starts changes each time. After `seconds` no
+    round starts if the median has its interval."""
+    end = time.monotonic() + seconds
     for number in range(pair.rounds):
+        if number >= FEWEST_ROUNDS and time.monotonic() > end:
+            return
         if number % 2 == 0:
             ours = pair.ours()
             theirs = pair.theirs()
@@ -185,39 +215,62 @@ class Verdict:
         return [a / b for a, b in pairs]
 
     @property
+    def median(self) -> float:
+        return statistics.median(self.scores)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return median_interval(self.scores)
+
+    @property
     def passed(self) -> bool | None:
+        """A limit that lies within the interval of the median is met."""
         if self.pair.within_spread:
             return _inside(self.ours, self.theirs) and _inside(self.theirs, self.ours)
-        middle = statistics.median(self.scores)
+        low, high = self.interval or (self.median, self.median)
         if self.pair.at_least is not None:
-            return middle >= self.pair.at_least
+            return high >= self.pair.at_least
         if self.pair.at_most is not None:
-            return middle <= self.pair.at_most
+            return low <= self.pair.at_most
         return None
+
+    @property
+    def word(self) -> str:
+        return {None: "", True: "met", False: "MISSED"}[self.passed]
+
+    def row(self) -> list[str]:
+        """Of the summary: pair, figure, effio, the other one, ratio or difference, interval, limit,
+        verdict."""
+        unit = f" {self.pair.unit}".rstrip()
+        own = unit if self.pair.at_most is not None else ""
+        interval = self.interval
+        return [
+            self.pair.name,
+            self.figure,
+            f"{statistics.median(self.ours):.4g}{unit}",
+            f"{statistics.median(self.theirs):.4g}{unit}",
+            f"{self.median:.3f}{own}",
+            "" if interval is None else f"{interval[0]:.3f} … {interval[1]:.3f}",
+            self.pair.limit,
+            self.word,
+        ]
 
     def line(self) -> str:
         s = self.scores
         what = "ratio" if self.pair.at_most is None else "difference"
-        limit = {
-            None: "",
-            True: "  ok",
-            False: "  MISSED",
-        }[self.passed]
-        if self.pair.at_least is not None:
-            limit += f" (at least {self.pair.at_least:g})"
-        if self.pair.at_most is not None:
-            limit += f" (at most {self.pair.at_most:g} {self.pair.unit})"
+        spreads = ""
         if self.pair.within_spread:
-            limit += (
-                f" (spreads [{min(self.ours):.4g} … {max(self.ours):.4g}] and"
-                f" [{min(self.theirs):.4g} … {max(self.theirs):.4g}])"
+            spreads = (
+                f"; spreads [{min(self.ours):.4g} … {max(self.ours):.4g}] and"
+                f" [{min(self.theirs):.4g} … {max(self.theirs):.4g}]"
             )
-        sure = median_interval(s)
+        limit = f"  {self.word} ({self.pair.limit}{spreads})" if self.pair.limit else ""
+        sure = self.interval
         interval = "" if sure is None else f" (95 %: {sure[0]:.4g} … {sure[1]:.4g})"
         return (
             f"  {self.figure:<32} effio {statistics.median(self.ours):>11.4g}"
             f"  bare {statistics.median(self.theirs):>11.4g} {self.pair.unit:<5}"
-            f" {what} {statistics.median(s):.4g}{interval} [{min(s):.4g} … {max(s):.4g}]{limit}"
+            f" {what} {self.median:.4g}{interval} [{min(s):.4g} … {max(s):.4g}]{limit}"
         )
 
 
@@ -240,10 +293,10 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
     return ordered[k - 1], ordered[n - k]
 
 
-def run(pair: Pair) -> list[Verdict]:
-    """Measures a pair and prints what came out."""
+def run(pair: Pair, seconds: float = math.inf) -> list[Verdict]:
+    """Measures a pair and prints the results."""
     print(f"{pair.name}: {pair.question}", flush=True)
-    taken = list(rounds(pair))
+    taken = list(rounds(pair, seconds))
     verdicts = [
         Verdict(
             pair, name, [ours[name] for ours, _ in taken], [theirs[name] for _, theirs in taken]
@@ -255,20 +308,38 @@ def run(pair: Pair) -> list[Verdict]:
     return verdicts
 
 
-def main(
-    collect: Callable[[Kit], list[Pair]], wanted: Sequence[str], kit: Kit, count: int | None = None
-) -> int:
-    """`count` rounds in place of each pair's own. 1 if a limit was missed."""
-    missed = 0
+@dataclass
+class Outcome:
+    """Of all pairs."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)  # name of a pair: reason
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        return not self.failed and all(verdict.passed is not False for verdict in self.verdicts)
+
+
+def measure(
+    collect: Callable[[Kit], list[Pair]],
+    wanted: Sequence[str],
+    kit: Kit,
+    count: int | None = None,
+    seconds: float = math.inf,
+) -> Outcome:
+    """`count` rounds in place of each pair's own, `seconds` for each pair."""
+    outcome = Outcome()
     for pair in collect(kit):
         if wanted and not any(word in pair.name for word in wanted):
             continue
         try:
             asked = pair if count is None else replace(pair, rounds=count)
-            missed += sum(verdict.passed is False for verdict in run(asked))
+            outcome.verdicts += run(asked, seconds)
         except AbsentError as reason:
             print(f"  skipped: {reason}", flush=True)
+            outcome.skipped[pair.name] = str(reason)
         except (BenchError, subprocess.TimeoutExpired) as error:
             print(f"  not measured: {error}", file=sys.stderr, flush=True)
-            missed += 1
-    return 1 if missed else 0
+            outcome.failed[pair.name] = str(error)
+    return outcome

@@ -31,29 +31,6 @@ DEPTH = 32
 READ_TURNS = 4
 
 
-def rates_of_engine(kit: Kit, where: str, transfer: int) -> Figures:
-    with kit.place(where) as place:
-        kit.launch(
-            [
-                *(kit.engine, "ior", "--quiet", "--dir", place, "-o", place / "r.jsonl"),
-                *("--files=per-process", "--sync=none", "--call-times=off", "--read-from=same"),
-                *(f"--transfer={transfer}", f"--block={BLOCK}", "--max-bytes=100GiB"),
-            ]
-        )
-        lines = [json.loads(line) for line in (place / "r.jsonl").read_text().splitlines()]
-    return {
-        line["access"]: line["detail"]["transfer_rate_bytes_per_second"] / 1e6
-        for line in lines
-        if line["kind"] == "measurement"
-    }
-
-
-def rates_of_bare(kit: Kit, where: str, transfer: int) -> Figures:
-    with kit.place(where) as place:
-        text = kit.launch([kit.bare("bare_ior"), place, transfer, BLOCK])
-    return {access: float(rate) / 1e6 for access, rate in (li.split() for li in text.splitlines())}
-
-
 def rates_beside(kit: Kit, where: str, transfer: int) -> str:
     with kit.place(where) as place:
         return kit.launch([kit.bare("beside_ior"), place, transfer, BLOCK_IN_TURN, TURNS])
@@ -173,17 +150,6 @@ def pairs(kit: Kit) -> list[Pair]:
     drop_in = [kit.engine, "classic", "ior"]
     for where in ("tmpfs", "disk"):
         for name, transfer, at_least in SIZES:
-            ours = partial(rates_of_engine, kit, where, transfer)
-            found.append(
-                Pair(
-                    f"ior {where} {name}",
-                    f"calls of {name} through ior and through a bare loop, 2 ranks, {where}",
-                    ours,
-                    partial(rates_of_bare, kit, where, transfer),
-                    "MB/s",
-                    at_least=at_least,
-                )
-            )
             found.append(
                 Pair(
                     f"ior {where} {name} in turn",

@@ -9,8 +9,19 @@ from typing import Any
 
 import pytest
 
-from harness import AbsentError, BenchError, Kit, Pair, in_turn, main, median_interval, run
+from harness import (
+    AbsentError,
+    BenchError,
+    Kit,
+    Pair,
+    in_turn,
+    measure,
+    median_interval,
+    rounds,
+    run,
+)
 from ior import rates_in
+from run import BEGIN, END, page_lines, summary, write_page
 
 
 def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
@@ -67,10 +78,65 @@ def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
 
     kit = Kit(tmp_path, "mpiexec", tmp_path)
     ours = _in_turn(1.0, 1.0, 1.0)
-    assert main(lambda _: [Pair("a", "?", ours, absent, "MB/s")], [], kit) == 0
+    outcome = measure(lambda _: [Pair("a", "?", ours, absent, "MB/s")], [], kit)
+    assert outcome.good
+    assert outcome.skipped == {"a": "no hpcc here"}
     assert "skipped: no hpcc here" in capsys.readouterr().out
-    assert main(lambda _: [Pair("a", "?", ours, failed, "MB/s")], [], kit) == 1
+    outcome = measure(lambda _: [Pair("a", "?", ours, failed, "MB/s")], [], kit)
+    assert not outcome.good
+    assert outcome.failed == {"a": "exit code 1"}
     assert "not measured: exit code 1" in capsys.readouterr().err
+
+
+def _rounds_of(ratios: tuple[float, ...], **limit: Any) -> Pair:
+    ones = (1.0,) * len(ratios)
+    ours, theirs = _in_turn(*ratios), _in_turn(*ones)
+    return Pair("p", "a question", ours, theirs, "MB/s", rounds=len(ratios), **limit)
+
+
+def test_a_limit_within_the_interval_of_the_median_is_met() -> None:
+    """Of six values the interval is the smallest to the largest."""
+    ratios = (0.90, 0.95, 0.96, 0.97, 0.975, 0.99)
+    assert _passed(_rounds_of(ratios, at_least=0.98)) is True
+    assert _passed(_rounds_of(ratios, at_least=0.991)) is False
+    # Costs: 1 less.
+    assert _passed(_rounds_of(tuple(r + 1 for r in ratios), at_most=0.91)) is True
+    assert _passed(_rounds_of(tuple(r + 1 for r in ratios), at_most=0.89)) is False
+
+
+def test_a_pair_without_time_ends_when_its_median_has_an_interval() -> None:
+    pair = _rounds_of((1.0,) * 20)
+    assert len(list(rounds(pair, seconds=0))) == 7
+    assert len(list(rounds(_rounds_of((1.0,) * 20), seconds=60))) == 20
+
+
+def test_the_summary_and_the_page_have_a_row_for_each_figure(tmp_path: Path) -> None:
+    def absent() -> dict[str, float]:
+        raise AbsentError("no fio here")
+
+    ratios = (0.90, 0.95, 0.96, 0.97, 0.975, 0.99)
+    pairs = [
+        _rounds_of(ratios, at_least=0.995),
+        _rounds_of((1.0,) * 6, at_least=0.98),
+        Pair("peer", "?", absent, absent, "op/s"),
+    ]
+    outcome = measure(lambda _: pairs, [], Kit(tmp_path, "mpiexec", tmp_path))
+    assert not outcome.good
+    # Medians: of the ratios (0.96 + 0.97) / 2, of the others 1.
+    missed = ["p", "rate", "0.965 MB/s", "1 MB/s", "0.965", "0.900 … 0.990", "≥ 0.995", "MISSED"]
+    met = ["p", "rate", "1 MB/s", "1 MB/s", "1.000", "1.000 … 1.000", "≥ 0.98", "met"]
+    assert [verdict.row() for verdict in outcome.verdicts] == [missed, met]
+    assert summary(outcome).row_count == 2
+    page = tmp_path / "page.md"
+    page.write_text(f"# Speed\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    write_page(page, page_lines(outcome, "a processor", 3.2, 0.1))
+    lines = page.read_text().splitlines()
+    assert lines[0] == "# Speed"
+    assert lines[-1] == "after"
+    assert "| " + " | ".join(missed) + " |" in lines
+    assert "Skipped: peer (no fio here)" in lines
+    assert "old" not in lines
+    assert "in 3 minutes on: a processor." in page.read_text()
 
 
 def test_two_turns_are_a_round_of_their_mean_rates() -> None:
