@@ -79,7 +79,18 @@ Json describe_benchmark(Benchmark& benchmark) {
     return description;
 }
 
-/// `describe results [NAME]`: every member of result files.
+/// The members of a plan; they do not depend on the number of ranks, which not every benchmark runs
+/// with.
+FieldInfos plan_info(const Benchmark& benchmark) {
+    for (const int ranks : {8, 4, 2, 1}) {
+        PlanInput input;
+        input.ranks = ranks;
+        if (const auto plan = benchmark.plan(input)) return info_of(*plan);
+    }
+    return {};
+}
+
+/// `describe results [NAME]`: every member of result files and plans.
 ExitCode describe_results(const Words& words) {
     Json all = Json::object();
     for (const auto make : benchmark_registry()) {
@@ -88,7 +99,9 @@ ExitCode describe_results(const Words& words) {
         if (words.size() > 1 && words[1] != name) continue;
         // It fills in what follows from other options; what it refuses has no influence here.
         (void)benchmark->check();
-        all[name] = to_json(benchmark->results());
+        ResultInfo info = benchmark->results();
+        if (info.plan.empty()) info.plan = plan_info(*benchmark);
+        all[name] = to_json(info);
     }
     if (all.empty()) {
         say(stderr, fmt::format("effio-mpi: {}; see effio-mpi --help\n",

@@ -25,7 +25,7 @@ SCHEMA = ROOT / "schemas" / "result-1.json"
 # What lines have in common, which is written by hand.
 FRAME = ROOT / "schemas" / "result-1.frame.json"
 SHORTEST = 3  # a table of fewer fields stays where it is
-PARTS = ("where", "detail", "run", "members", "figures")
+PARTS = ("where", "detail", "run", "members", "figures", "plan")
 
 
 def described_by(engine: Path, *what: str) -> Info:
@@ -128,7 +128,7 @@ class Schema:
         for text, name in self._names.items():
             fields = json.loads(text)
             if fields and "detail" not in fields[0]:  # no list of figures
-                self._schema["$defs"][f"fields {name}"] = self._object(fields)
+                self._schema["$defs"][f"fields {name}"] = self.object_of(fields)
         for benchmark, info in described.items():
             self._schema["$defs"][f"lines of {benchmark}"] = self._lines(benchmark, info)
             self._schema["allOf"].append(
@@ -161,9 +161,9 @@ class Schema:
     def _of(self, fields: list[Info]) -> Info:
         """The schema of an object with these fields, or where it stands."""
         name = self._names.get(json.dumps(fields))
-        return {"$ref": f"#/$defs/fields%20{name}"} if name else self._object(fields)
+        return {"$ref": f"#/$defs/fields%20{name}"} if name else self.object_of(fields)
 
-    def _object(self, fields: list[Info]) -> Info:
+    def object_of(self, fields: list[Info]) -> Info:
         return {
             "type": "object",
             "properties": {field["name"]: self._field(field) for field in fields},
@@ -190,6 +190,12 @@ class Schema:
 def _if(member: str, value: str, then: Info) -> Info:
     is_it = {"properties": {member: {"const": value}}, "required": [member]}
     return {"if": is_it, "then": then}
+
+
+def plan_schema(info: Info) -> Info:
+    """The JSON Schema of what a benchmark prints with --plan-json."""
+    frame: Info = {"$defs": {"run": {"properties": {}}}, "allOf": []}
+    return Schema({}, frame).object_of(info["plan"])
 
 
 def filled(fields: list[Info], given: Info) -> Info:

@@ -125,6 +125,7 @@ def of_benchmark(info: Info, tables: Tables) -> str:
         parts.append(("Further members of figures:", tables.table(further)))
     if info["run"]:
         parts.append(("In the `run` line:", tables.table(info["run"])))
+    parts.append(("Of `--plan-json`:", tables.table(info["plan"])))
     return "".join(f"\n{title}\n\n{table}" for title, table in parts) + "\n"
 
 

@@ -107,7 +107,8 @@ Json to_json(const ResultInfo& info) {
     return Json{{"where", to_json(info.where)},
                 {"detail", to_json(info.detail)},
                 {"figures", std::move(figures)},
-                {"run", to_json(info.run)}};
+                {"run", to_json(info.run)},
+                {"plan", to_json(info.plan)}};
 }
 
 }  // namespace effio

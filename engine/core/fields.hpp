@@ -248,6 +248,8 @@ struct ResultInfo {
     FieldInfos detail = {};  ///< of measurements
     std::vector<FigureInfo> figures = {};
     FieldInfos run = {};  ///< members of the `run` line that others do not have
+    /// Of --plan-json; empty where a plan with the options at hand shows them.
+    FieldInfos plan = {};
 };
 Json to_json(const ResultInfo& info);
 

@@ -105,10 +105,14 @@ std::string AgainstMemory::text() const {
                                          format_size(enough_bytes)));
 }
 
-Json AgainstMemory::to_json() const {
-    return Json{{"node_bytes", node_bytes},
-                {"memory_bytes", memory_bytes},
-                {"more_than_memory_from_bytes", enough_bytes}};
+Fact AgainstMemory::fact() const {
+    using M = AgainstMemory;
+    static const Fields<M> fields{
+        {"node_bytes", Unit::bytes, "that a node moves", &M::node_bytes},
+        {"memory_bytes", Unit::bytes, "of a node", &M::memory_bytes},
+        {"more_than_memory_from_bytes", Unit::bytes, "of a node: more than the page cache can keep",
+         &M::enough_bytes}};
+    return {"against_memory", fields, "bytes of a node against its memory", *this};
 }
 
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading) {

@@ -103,7 +103,7 @@ struct AgainstMemory {
     AgainstMemory(double bytes_in_all, const PlanInput& input);
     /// A sentence without its full stop.
     std::string text() const;
-    Json to_json() const;
+    Fact fact() const;
 };
 
 /// For the tables of people: "from memory" or "43 % from storage" where reads were, else the ways

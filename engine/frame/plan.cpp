@@ -39,8 +39,45 @@ std::string range_text(double least, double expected, double most, std::string (
     return fmt::format("{} ({} to {})", middle, text(least), text(most));
 }
 
-Json range_json(double least, double expected, double most) {
-    return Json{{"least", least}, {"expected", expected}, {"most", most}};
+/// One number of an estimate under its assumptions.
+struct PlannedRange {
+    double least = 0;
+    double expected = 0;
+    double most = 0;
+};
+
+Field<Estimate> range_field(const char* name, Unit unit, const char* meaning, double Load::* what) {
+    using R = PlannedRange;
+    const Fields<R> fields{{"least", unit, "under the most favorable assumption", &R::least},
+                           {"expected", unit, "at the assumed rate", &R::expected},
+                           {"most", unit, "under the least favorable assumption", &R::most}};
+    return {name, fields, meaning, [what](const Estimate& e) {
+                return R{e.least().*what, e.expected().*what, e.most().*what};
+            }};
+}
+
+const Fields<Estimate>& estimate_fields() {
+    using E = Estimate;
+    static const Fields<E> fields{
+        range_field("bytes_written", Unit::bytes, "by the calls of all ranks", &Load::written),
+        range_field("bytes_read", Unit::bytes, "by the calls of all ranks", &Load::read),
+        {"warm_up_bytes_written", Unit::bytes, "included in bytes_written",
+         [](const E& e) { return e.warm_up().written; }},
+        {"warm_up_bytes_read", Unit::bytes, "included in bytes_read",
+         [](const E& e) { return e.warm_up().read; }},
+        {"warm_up_seconds", Unit::seconds, "included in seconds",
+         [](const E& e) { return e.warm_up().seconds; }},
+        {"bytes_on_storage", Unit::bytes, "the most at any one time",
+         [](const E& e) { return e.most().on_storage; }},
+        {"files", Unit::count, "the most at any one time",
+         [](const E& e) { return e.most().files; }},
+        range_field("seconds", Unit::seconds, "of the whole run", &Load::seconds),
+        {"assumes", Unit::word, "what the ranges assume", &E::assumption}};
+    return fields;
+}
+
+Fact fits_fact(const std::optional<bool>& fits) {
+    return {"fits", Unit::flag, "into the bytes that --plan-free names", fits};
 }
 
 std::string duration_text(double seconds) {
@@ -89,7 +126,7 @@ Estimate::Estimate(const Repeated& repeated, const std::function<Load(const Assu
         for (Load* load : {&fewest, &most}) *load += warm_up.times(1);
         if (first) {
             repetitions_ = span.repetitions;
-            until_ci_ = span.data;
+            if (until_ci.on()) until_ci_ = span;
             least_ = fewest;
             expected_ = most_ = most;
         }
@@ -149,15 +186,7 @@ std::string Estimate::text() const {
 }
 
 Json Estimate::to_json() const {
-    return Json{{"bytes_written", range_json(least_.written, expected_.written, most_.written)},
-                {"bytes_read", range_json(least_.read, expected_.read, most_.read)},
-                {"warm_up_bytes_written", warm_up_.written},
-                {"warm_up_bytes_read", warm_up_.read},
-                {"warm_up_seconds", warm_up_.seconds},
-                {"bytes_on_storage", most_.on_storage},
-                {"files", most_.files},
-                {"seconds", range_json(least_.seconds, expected_.seconds, most_.seconds)},
-                {"assumes", assumption_}};
+    return estimate_fields().json(*this);
 }
 
 std::string text_of(const Plan& plan, const PlanInput& input) {
@@ -167,12 +196,32 @@ std::string text_of(const Plan& plan, const PlanInput& input) {
                        format_size(*input.free_bytes));
 }
 
+const Json& Plan::operator[](std::string_view name) const {
+    const auto found = std::find_if(facts.begin(), facts.end(),
+                                    [&](const Fact& fact) { return fact.info.name == name; });
+    return found->value;
+}
+
 Json data_of(const Plan& plan, const PlanInput& input) {
-    Json data = plan.data;
+    Json data = to_json(plan.facts);
+    if (const auto& until_ci = plan.estimate.until_ci()) {
+        data["until_ci"] = planned_until_ci_fields().json(*until_ci);
+    }
+    std::optional<bool> fits;
+    if (input.free_bytes) fits = plan.estimate.most().on_storage <= *input.free_bytes;
     data["estimate"] = plan.estimate.to_json();
-    data["estimate"]["fits"] =
-        input.free_bytes ? Json(plan.estimate.most().on_storage <= *input.free_bytes) : Json();
+    data["estimate"].update(to_json(Facts{fits_fact(fits)}));
     return data;
+}
+
+FieldInfos info_of(const Plan& plan) {
+    FieldInfos all = infos_of(plan.facts);
+    all.push_back(object_of("until_ci", "with --until-ci", planned_until_ci_fields().infos()));
+    all.back().sometimes = true;
+    FieldInfos estimate = estimate_fields().infos();
+    estimate.push_back(fits_fact({}).info);
+    all.push_back(object_of("estimate", "what the run takes", std::move(estimate)));
+    return all;
 }
 
 }  // namespace effio

@@ -69,7 +69,9 @@ class Estimate {
     const Load& most() const { return most_; }
     /// "3 repetitions"
     const std::string& repetitions() const { return repetitions_; }
-    const Json& until_ci() const { return until_ci_; }  ///< null without --until-ci
+    const std::optional<UntilCiOptions::Span>& until_ci() const { return until_ci_; }
+    const Load& warm_up() const { return warm_up_; }
+    const std::string& assumption() const { return assumption_; }
 
     /// What the range assumes; a clause.
     void assume(std::string clause) { assumption_ = std::move(clause); }
@@ -94,19 +96,24 @@ class Estimate {
     Load warm_up_;
     std::string repetitions_;
     std::string assumption_;
-    Json until_ci_;
+    std::optional<UntilCiOptions::Span> until_ci_;  ///< with --until-ci
 };
 
 /// What a run would do: for people and for programs.
 struct Plan {
     std::string text;
-    Json data;
+    Facts facts = {};  ///< for programs: what is the benchmark's own
     Estimate estimate = {};
+
+    /// The value of a fact, which must exist.
+    const Json& operator[](std::string_view name) const;
 };
 
 /// Completes a plan for people: what the storage of --plan-free does not hold.
 std::string text_of(const Plan& plan, const PlanInput& input);
 /// And for programs.
 Json data_of(const Plan& plan, const PlanInput& input);
+/// The members of data_of().
+FieldInfos info_of(const Plan& plan);
 
 }  // namespace effio

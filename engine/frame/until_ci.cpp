@@ -147,13 +147,23 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
         count_of(most, noun), format_share(share->count),
         limit_seconds() > 0 ? fmt::format(" or {} are over", format_duration(limit_seconds()))
                             : "");
-    span.data = Json{{"share", share->count},
-                     {"limit_seconds", limit_seconds()},
-                     {"least_repetitions", least},
-                     {"most_repetitions", most},
-                     {"least_seconds", span.least_seconds},
-                     {"most_seconds", span.most_seconds}};
+    span.share = share->count;
+    span.limit_seconds = limit_seconds();
     return span;
+}
+
+const Fields<UntilCiOptions::Span>& planned_until_ci_fields() {
+    using S = UntilCiOptions::Span;
+    static const Fields<S> fields{
+        {"share", Unit::number, "within which all intervals must be", &S::share},
+        {"limit_seconds", Unit::seconds, "no repetition starts later; 0: no limit",
+         &S::limit_seconds},
+        {"least_repetitions", Unit::count, "that decide, at the assumed rate",
+         &S::least_repetitions},
+        {"most_repetitions", Unit::count, "if the intervals stay wide", &S::most_repetitions},
+        {"least_seconds", Unit::seconds, "of the repetitions", &S::least_seconds},
+        {"most_seconds", Unit::seconds, "of the repetitions", &S::most_seconds}};
+    return fields;
 }
 
 std::optional<double> UntilCi::Series::half_width() const {

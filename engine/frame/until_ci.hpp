@@ -54,10 +54,14 @@ struct UntilCiOptions {
         double most_seconds = 0;
         std::string repetitions;  ///< "3 repetitions", "3 to 100 repetitions, until …"
         std::string duration;     ///< "12 s", "12 s to 7 min"
-        Json data;                ///< null without --until-ci
+        double share = 0;         ///< of --until-ci; 0 without it
+        double limit_seconds = 0;
     };
     Span foretell(std::int64_t most, std::string_view noun, double one_seconds) const;
 };
+
+/// Of a plan, for programs.
+const Fields<UntilCiOptions::Span>& planned_until_ci_fields();
 
 /// Is given the rates of each repetition and answers whether there is another. Without
 /// --until-ci there always is: the benchmark's own number ends the loop.

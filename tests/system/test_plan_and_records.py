@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plan states is what a run does: bytes written and read, files, and bytes on storage."""
+"""What a plan states is what a run does: bytes written and read, files, and bytes on storage. Its
+members are those that the engine describes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+
 from engines import Engine
+from fields import FIELDS, from_text, plan_schema
 
 MESSAGES = "message-latency=100us,message-rate=1GB/s"
 # Small sizes; a benchmark that is not here runs with its defaults.
@@ -75,10 +79,15 @@ def faults_of(engine: Engine, name: str, place: Path) -> list[str]:
     rates = ["--plan-rate=100MB/s"] if name in MODELLED else []
     told = engine.alone([*words, "--plan-json", "--plan-ranks=2", *rates], place)
     assert told.code == 0, told
-    plan = json.loads(told.stdout)["estimate"]
+    whole = json.loads(told.stdout)
+    schema = plan_schema(from_text(FIELDS.read_text())[name])
+    faults = [
+        f"{name}: {fault.json_path}: {fault.message}"
+        for fault in jsonschema.Draft202012Validator(schema).iter_errors(whole)
+    ]
+    plan = whole["estimate"]
     run = engine.run([*words, "--quiet"], place)
     assert run.code == 0, run
-    faults = []
     measured = [] if name in ("b-eff", "rings") else lines_of(place)
     for what, found in (("written", 0), ("read", 0), *moved(measured).items()):
         if (what, found) == (what, 0) and what in moved(measured):

@@ -7,6 +7,7 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/messages.hpp"
+#include "core/fields.hpp"
 #include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "parallel/system.hpp"
@@ -64,6 +65,31 @@ Memory memory_of(const Parameters& p, std::int64_t lmax) {
     return memory;
 }
 
+/// A pattern, for programs.
+struct PlannedPattern {
+    const Pattern& pattern;
+    int idle;
+};
+
+const Fields<PlannedPattern>& planned_pattern_fields() {
+    using P = PlannedPattern;
+    static const Fields<P> fields{
+        {"number", Unit::count, "in the order of the run",
+         [](const P& p) { return p.pattern.number; }},
+        {"name", Unit::word, "of the definition", [](const P& p) { return p.pattern.name; }},
+        {"family", Unit::word, "rings, random or additional",
+         [](const P& p) { return std::string(name(p.pattern.family)); }},
+        {"steps", Unit::count, "of a loop", [](const P& p) { return p.pattern.step_count(); }},
+        {"messages", Unit::count, "of all ranks in a loop",
+         [](const P& p) { return p.pattern.messages(); }},
+        {"participants", Unit::count, "ranks that send",
+         [](const P& p) { return p.pattern.participants(); }},
+        {"idle", Unit::count, "ranks that do not", &P::idle},
+        {"counts", Unit::flag, "part of the value b_eff",
+         [](const P& p) { return p.pattern.counts(); }}};
+    return fields;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
@@ -86,7 +112,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                  {"ranks"},
                  {"idle"},
                  {"in b_eff", Table::Align::left}});
-    Json rows = Json::array();
+    std::vector<PlannedPattern> rows;
     for (const Pattern& p : patterns) {
         std::int64_t methods = 0;
         for (int m = 0; m < method_count; ++m) {
@@ -98,14 +124,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         table.row({std::to_string(p.number), p.name, std::to_string(p.step_count()),
                    std::to_string(p.messages()), std::to_string(p.participants()),
                    std::to_string(idle), p.counts() ? "yes" : "no"});
-        rows.push_back(Json{{"number", p.number},
-                            {"name", p.name},
-                            {"family", name(p.family)},
-                            {"steps", p.step_count()},
-                            {"messages", p.messages()},
-                            {"participants", p.participants()},
-                            {"idle", idle},
-                            {"counts", p.counts()}});
+        rows.push_back({p, idle});
     }
     Estimate estimate(
         {parameters.rounds, "round", &parameters.until_ci}, [&](const Assumed& assumed) {
@@ -135,20 +154,23 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         parameters.rounds > 1 ? estimate.repetitions() + "\n" : std::string(), estimate.text(),
         parameters.shorten_after.count > 0 ? "less if the longest sizes are shortened\n" : "",
         table.text(2));
-    plan.data = Json{{"benchmark", "b-eff"},
-                     {"ranks", input.ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"lmax_bytes", lengths[length_count - 1]},
-                     {"lengths_bytes", lengths.bytes},
-                     {"repetitions", parameters.repetitions()},
-                     {"methods", parameters.methods},
-                     {"experiments", experiments},
-                     {"communicators", communicators},
-                     {"memory_per_rank_bytes", memory.all()},
-                     {"rounds", parameters.rounds},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"patterns", std::move(rows)}};
-    if (!estimate.until_ci().is_null()) plan.data["until_ci"] = estimate.until_ci();
+    std::vector<std::string> methods;
+    for (const Method m : parameters.methods) methods.emplace_back(option_name(m));
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("b-eff")},
+        {"ranks", Unit::count, "of the run", input.ranks},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of each rank", input.rate},
+        {"lmax_bytes", Unit::bytes, "the longest message", lengths[length_count - 1]},
+        {"lengths_bytes", Unit::bytes, "of all lengths",
+         std::vector(lengths.bytes.begin(), lengths.bytes.end())},
+        {"repetitions", Unit::count, "of each experiment", parameters.repetitions()},
+        {"methods", Unit::word, "of communication", methods},
+        {"experiments", Unit::count, "in all", experiments},
+        {"communicators", Unit::count, "that are made", communicators},
+        {"memory_per_rank_bytes", Unit::bytes, "of messages", memory.all()},
+        {"rounds", Unit::count, "at most", parameters.rounds},
+        {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
+        {"patterns", planned_pattern_fields(), "in the order of the run", rows}};
     plan.estimate = std::move(estimate);
     return plan;
 }

@@ -80,6 +80,51 @@ ByteCap cap_of(const Parameters& parameters, const PlanInput& input) {
     return find_cap(*fs, available, parameters.storage.max_bytes);
 }
 
+/// A row in a partition, for programs.
+struct PlannedRow {
+    const Row& row;
+    double seconds;
+    std::int64_t calls;
+    std::int64_t bytes;
+    bool cut;
+};
+
+const Fields<PlannedRow>& planned_row_fields() {
+    using P = PlannedRow;
+    static const Fields<P> fields{
+        {"row", Unit::count, "its number", [](const P& p) { return p.row.number; }},
+        {"pattern", Unit::word, "its type",
+         [](const P& p) { return std::string(name(p.row.type)); }},
+        {"chunk_bytes", Unit::bytes, "contiguous on storage",
+         [](const P& p) { return p.row.chunk; }},
+        {"memory_chunk_bytes", Unit::bytes, "contiguous in memory",
+         [](const P& p) { return p.row.memory; }},
+        {"time_units", Unit::count, "of its schedule", [](const P& p) { return p.row.units; }},
+        {"scheduled_seconds", Unit::seconds, "of its schedule", &P::seconds},
+        {"calls_per_rank", Unit::count, "at the assumed rate", &P::calls},
+        {"bytes", Unit::bytes, "of all ranks", &P::bytes},
+        {"cut_by_cap", Unit::flag, "--max-bytes ends it early", &P::cut}};
+    return fields;
+}
+
+/// A partition, for programs.
+struct PlannedPart {
+    std::int64_t ranks;
+    std::int64_t bytes;
+    std::int64_t cap_least;
+    std::vector<PlannedRow> rows;
+};
+
+const Fields<PlannedPart>& planned_part_fields() {
+    using P = PlannedPart;
+    static const Fields<P> fields{
+        {"ranks", Unit::count, "that take part", &P::ranks},
+        {"bytes_on_storage", Unit::bytes, "of its files", &P::bytes},
+        {"cap_least_bytes", Unit::bytes, "the smallest cap that it runs with", &P::cap_least},
+        {"rows", planned_row_fields(), "of the definition", &P::rows}};
+    return fields;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
@@ -113,14 +158,18 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const ByteCap cap = cap_of(parameters, input);
 
     Plan plan;
-    Json json_partitions = Json::array();
+    // Rows of the table refer to the partitions.
+    std::vector<PlannedPartition> all_planned;
+    for (const std::int64_t n : partitions) {
+        all_planned.push_back(plan_partition(n, lmax, budget, cap.bytes / count, input.rate));
+    }
+    std::vector<PlannedPart> parts;
     std::string tables;
     double most_bytes = 0;  // of a partition
     std::int64_t most_ranks = 1;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         const std::int64_t n = partitions[i];
-        const PlannedPartition planned =
-            plan_partition(n, lmax, budget, cap.bytes / count, input.rate);
+        const PlannedPartition& planned = all_planned[i];
         const std::int64_t bytes = planned.bytes;
         Table table({{"row"},
                      {"pattern", Table::Align::left},
@@ -131,7 +180,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"calls"},
                      {"bytes"},
                      {"", Table::Align::left}});
-        Json json_rows = Json::array();
+        std::vector<PlannedRow> rows;
         for (const Row& row : planned.rows) {
             const auto p = static_cast<std::size_t>(row.number);
             const std::int64_t row_bytes = planned.bytes_of(row);
@@ -141,15 +190,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                  std::to_string(row.units), fmt::format("{:.3f}", budget.unit_seconds * row.units),
                  std::to_string(planned.calls[p]), format_size(static_cast<double>(row_bytes)),
                  planned.cut[p] ? "cut by cap" : ""});
-            json_rows.push_back(Json{{"row", row.number},
-                                     {"pattern", name(row.type)},
-                                     {"chunk_bytes", row.chunk},
-                                     {"memory_chunk_bytes", row.memory},
-                                     {"time_units", row.units},
-                                     {"scheduled_seconds", budget.unit_seconds * row.units},
-                                     {"calls_per_rank", planned.calls[p]},
-                                     {"bytes", row_bytes},
-                                     {"cut_by_cap", planned.cut[p]}});
+            rows.push_back({row, budget.unit_seconds * row.units, planned.calls[p], row_bytes,
+                            planned.cut[p]});
         }
         if (static_cast<double>(bytes) > most_bytes) {
             most_bytes = static_cast<double>(bytes);
@@ -158,10 +200,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         tables += fmt::format("\nPartition {} of {}: {} scheduled, {} on storage\n{}", i,
                               count_of(n, "rank"), format_duration(budget.partition_seconds),
                               format_size(static_cast<double>(bytes)), table.text(2));
-        json_partitions.push_back(Json{{"ranks", n},
-                                       {"bytes_on_storage", bytes},
-                                       {"cap_least_bytes", planned.cap_least},
-                                       {"rows", std::move(json_rows)}});
+        parts.push_back({n, bytes, planned.cap_least, std::move(rows)});
     }
     PlanInput those = input;
     those.ranks = static_cast<int>(most_ranks);
@@ -200,21 +239,23 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const double scheduled_seconds = budget.partition_seconds *
                                      static_cast<double>(partitions.size()) *
                                      static_cast<double>(parameters.rounds);
-    plan.data = Json{{"benchmark", "b-eff-io"},
-                     {"ranks", ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"lmax_bytes", lmax},
-                     {"partition_seconds", budget.partition_seconds},
-                     {"time_units", budget.units},
-                     {"unit_seconds", budget.unit_seconds},
-                     {"bytes_on_storage", plan.estimate.expected().on_storage},
-                     {"scheduled_seconds", scheduled_seconds},
-                     {"rounds", parameters.rounds},
-                     {"expected_seconds", plan.estimate.expected().seconds},
-                     {"cap", cap_fields().json(cap)},
-                     {"against_memory", against.to_json()},
-                     {"partitions", std::move(json_partitions)}};
-    if (!plan.estimate.until_ci().is_null()) plan.data["until_ci"] = plan.estimate.until_ci();
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("b-eff-io")},
+        {"ranks", Unit::count, "of the run", ranks},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", input.rate},
+        {"lmax_bytes", Unit::bytes, "the largest chunk", lmax},
+        {"partition_seconds", Unit::seconds, "scheduled for each", budget.partition_seconds},
+        {"time_units", Unit::count, "of a partition", budget.units},
+        {"unit_seconds", Unit::seconds, "of each time unit", budget.unit_seconds},
+        {"bytes_on_storage", Unit::bytes, "at the assumed rate",
+         plan.estimate.expected().on_storage},
+        {"scheduled_seconds", Unit::seconds, "of all partitions and rounds", scheduled_seconds},
+        {"rounds", Unit::count, "at most", parameters.rounds},
+        {"expected_seconds", Unit::seconds, "at the assumed rate",
+         plan.estimate.expected().seconds},
+        {"cap", cap_fields(), "limit on the bytes that the run may use", cap},
+        against.fact(),
+        {"partitions", planned_part_fields(), "in their order", parts}};
     return plan;
 }
 

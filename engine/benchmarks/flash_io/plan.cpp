@@ -5,10 +5,37 @@
 
 #include <algorithm>
 
+#include "core/fields.hpp"
 #include "core/table.hpp"
 #include "storage/backends.hpp"
 
 namespace effio::flash_io {
+namespace {
+
+/// A file of a dump, for programs.
+struct PlannedFile {
+    File file;
+    std::string name;
+    std::size_t variables;
+    std::int64_t header;
+    std::int64_t bytes;
+    std::size_t writes;
+};
+
+const Fields<PlannedFile>& planned_file_fields() {
+    using P = PlannedFile;
+    static const Fields<P> fields{
+        {"file", Unit::word, "which of a dump's files",
+         [](const P& p) { return std::string(flash_io::name(p.file)); }},
+        {"name", Unit::word, "of the first dump", &P::name},
+        {"variables", Unit::count, "of the mesh", &P::variables},
+        {"header_bytes", Unit::bytes, "0 where the library decides", &P::header},
+        {"bytes", Unit::bytes, "with the header", &P::bytes},
+        {"writes_per_rank", Unit::count, "calls of the library", &P::writes}};
+    return fields;
+}
+
+}  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const Geometry g = parameters.geometry();
@@ -21,7 +48,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
     };
     Table table({{"file", Table::Align::left}, {"variables"}, {"bytes"}, {"MiB"}, {"s"}});
-    Json files = Json::array();
+    std::vector<PlannedFile> files;
     std::int64_t dump = 0;
     std::int64_t checkpoint = 0;
     for (const File file : parameters.files_in_order()) {
@@ -34,12 +61,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         const auto variables = variables_of(file).size();
         table.row({std::string(name(file)), std::to_string(variables), std::to_string(bytes),
                    in_mib(bytes), fmt::format("{:.2f}", static_cast<double>(bytes) / input.rate)});
-        files.push_back(Json{{"file", name(file)},
-                             {"name", file_name(parameters.prefix, backend, file, 0)},
-                             {"variables", variables},
-                             {"header_bytes", header},
-                             {"bytes", bytes},
-                             {"writes_per_rank", d.contents.size()}});
+        files.push_back({file, file_name(parameters.prefix, backend, file, 0), variables, header,
+                         bytes, d.contents.size()});
     }
     table.rule();
     table.row({"a dump", "", std::to_string(dump), in_mib(dump),
@@ -74,18 +97,18 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         count_of(input.ranks, "rank"), count_of(g.first_block(writers), "block"), g.extent(0),
         g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, estimate.repetitions(),
         format_size(static_cast<double>(memory)), estimate.text(), table.text(2));
-    plan.data = Json{{"benchmark", "flash-io"},
-                     {"ranks", input.ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"total_blocks", g.first_block(writers)},
-                     {"dump_bytes", dump},
-                     {"bytes_on_storage", on_storage},
-                     {"bytes_written", written},
-                     {"bytes_read", read},
-                     {"memory_per_rank_bytes", memory},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"files", std::move(files)}};
-    if (parameters.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("flash-io")},
+        {"ranks", Unit::count, "of the run", input.ranks},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", input.rate},
+        {"total_blocks", Unit::count, "of all ranks", g.first_block(writers)},
+        {"dump_bytes", Unit::bytes, "of all files of a dump", dump},
+        {"bytes_on_storage", Unit::bytes, "of all dumps", on_storage},
+        {"bytes_written", Unit::bytes, "of a repetition", written},
+        {"bytes_read", Unit::bytes, "of a repetition", read},
+        {"memory_per_rank_bytes", Unit::bytes, "about", memory},
+        {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
+        {"files", planned_file_fields(), "of a dump", files}};
     plan.estimate = std::move(estimate);
     return plan;
 }

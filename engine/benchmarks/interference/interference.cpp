@@ -214,6 +214,30 @@ class Rounds {
     bool left_open_ = false;
 };
 
+/// A group, for programs.
+struct PlannedGroup {
+    int number;
+    std::string benchmark;
+    int ranks;
+    Json plan;
+};
+
+Facts planned_facts(std::int64_t rounds, const std::vector<Turn>& turns,
+                    const std::vector<PlannedGroup>& groups) {
+    using G = PlannedGroup;
+    static const Fields<G> fields{
+        {"number", Unit::count, "from 1", &G::number},
+        {"benchmark", Unit::word, "of the group", &G::benchmark},
+        {"ranks", Unit::count, "of the group", &G::ranks},
+        {"plan", Unit::object, "that the benchmark itself would print", &G::plan}};
+    Facts facts{{"benchmark", Unit::word, "its name", std::string("interference")},
+                {"rounds", Unit::count, "of all turns", rounds},
+                {"turns", Unit::count, "numbers of the groups of each turn", turns},
+                {"groups", fields, "by number", groups}};
+    facts[2].info.shape = FieldShape::rows;
+    return facts;
+}
+
 class Interference : public WholeJob {
   public:
     std::string_view name() const override { return "interference"; }
@@ -228,7 +252,13 @@ class Interference : public WholeJob {
                "  mpiexec -n 3 effio-mpi interference -g '1: ior …' -g '1: mdtest …' \\\n"
                "      -g '1: b-eff' --beside all";
     }
-    ResultInfo results() const override { return interference::result_info(); }
+    ResultInfo results() const override {
+        ResultInfo info = interference::result_info();
+        Plan plan;
+        plan.facts = planned_facts(parameters_.rounds, {}, {});
+        info.plan = info_of(plan);
+        return info;
+    }
     void declare(OptionTable& table) override { parameters_.declare(table); }
 
     Status check() override {
@@ -263,7 +293,7 @@ class Interference : public WholeJob {
         const auto turns = turns_of(static_cast<int>(members.size()), parameters_.beside);
         std::vector<std::string> benchmarks;
         std::vector<int> ranks;
-        Json groups = Json::array();
+        std::vector<PlannedGroup> groups;
         std::string texts;
         std::vector<Estimate> estimates;
         for (const auto& m : members) {
@@ -277,10 +307,8 @@ class Interference : public WholeJob {
             texts += fmt::format("\n{}, {} {}\n\n{}", m.name(), m.ranks,
                                  m.ranks == 1 ? "rank" : "ranks", plan->text);
             estimates.push_back(plan->estimate);
-            groups.push_back(Json{{"number", m.number},
-                                  {"benchmark", m.benchmark->name()},
-                                  {"ranks", m.ranks},
-                                  {"plan", data_of(*plan, own)}});
+            groups.push_back(
+                {m.number, std::string(m.benchmark->name()), m.ranks, data_of(*plan, own)});
         }
         Plan whole;
         for (const auto& turn : turns) {
@@ -293,10 +321,7 @@ class Interference : public WholeJob {
         }
         whole.text = heading(benchmarks, ranks, turns, parameters_.rounds) + "all turns\n" +
                      whole.estimate.text() + texts;
-        whole.data = Json{{"benchmark", "interference"},
-                          {"rounds", parameters_.rounds},
-                          {"turns", turns},
-                          {"groups", std::move(groups)}};
+        whole.facts = planned_facts(parameters_.rounds, turns, groups);
         return whole;
     }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/ior/files.hpp"
+#include "core/fields.hpp"
 #include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "frame/cold.hpp"
@@ -75,6 +76,26 @@ Load load_of(const Parameters& p, double all, double workers, const Assumed& ass
     return load;
 }
 
+/// A phase at one transfer size, for programs.
+struct PhaseRow {
+    Access access;
+    Bytes transfer;
+    PlannedPhase phase;
+};
+
+const Fields<PhaseRow>& phase_row_fields() {
+    using P = PhaseRow;
+    static const Fields<P> fields{
+        {"access", Unit::word, "of the phase",
+         [](const P& p) { return std::string(name(p.access)); }},
+        {"transfer_bytes", Unit::bytes, "of a call", [](const P& p) { return p.transfer.count; }},
+        {"calls", Unit::count, "of all workers", [](const P& p) { return p.phase.calls; }},
+        {"bytes", Unit::bytes, "that they move", [](const P& p) { return p.phase.bytes(); }},
+        {"expected_seconds", Unit::seconds, "at the assumed rate",
+         [](const P& p) { return p.phase.seconds; }}};
+    return fields;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
@@ -91,7 +112,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                        static_cast<double>(p.block.count);
     const double rate = p.rate_limit ? std::min(input.rate, p.rate_limit->count) : input.rate;
     Table table({{"phase", Table::Align::left}, {"transfer"}, {"calls"}, {"bytes"}, {"time"}});
-    Json phases = Json::array();
+    std::vector<PhaseRow> phases;
     for (const Bytes transfer : p.transfers) {
         for (const Access access : phases_in_order) {
             if (!p.does(access)) continue;
@@ -100,11 +121,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
             table.row({std::string(name(access)), shown_size(transfer),
                        fmt::format("{:.0f}", phase.calls), format_size(phase.bytes()),
                        format_duration(phase.seconds)});
-            phases.push_back(Json{{"access", name(access)},
-                                  {"transfer_bytes", transfer.count},
-                                  {"calls", phase.calls},
-                                  {"bytes", phase.bytes()},
-                                  {"expected_seconds", phase.seconds}});
+            phases.push_back({access, transfer, phase});
         }
     }
     const FileNames names(p, workers);
@@ -134,17 +151,17 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
         format_rate(rate), count_of(files, "file"), format_size(all), estimate.repetitions(),
         memory.text(), estimate.text(), table.text(2));
-    plan.data = Json{{"benchmark", "ior"},
-                     {"ranks", ranks},
-                     {"workers", workers},
-                     {"files", files},
-                     {"bytes", all},
-                     {"repetitions", p.repetitions},
-                     {"assumed_rate_bytes_per_second", rate},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"against_memory", memory.to_json()},
-                     {"phases", std::move(phases)}};
-    if (p.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("ior")},
+        {"ranks", Unit::count, "that take part", ranks},
+        {"workers", Unit::count, "threads of all ranks", workers},
+        {"files", Unit::count, "of all repetitions", files},
+        {"bytes", Unit::bytes, "of a phase without limits", all},
+        {"repetitions", Unit::count, "at most", p.repetitions},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", rate},
+        {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
+        memory.fact(),
+        {"phases", phase_row_fields(), "of one repetition", phases}};
     plan.estimate = std::move(estimate);
     return plan;
 }

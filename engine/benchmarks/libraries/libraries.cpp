@@ -59,6 +59,24 @@ class View : public study::Observer {
     const Parameters& parameters_;
 };
 
+/// A number of processes with an edge, for programs.
+struct PlannedPoint {
+    std::int64_t edge;
+    std::int64_t processes;
+    std::int64_t share;  ///< bytes of a process
+    std::int64_t bytes;
+};
+
+const Fields<PlannedPoint>& planned_point_fields() {
+    using P = PlannedPoint;
+    static const Fields<P> fields{
+        {"edge", Unit::count, "elements along each direction", &P::edge},
+        {"processes", Unit::count, "that take part", &P::processes},
+        {"bytes_per_process", Unit::bytes, "the largest share", &P::share},
+        {"bytes", Unit::bytes, "of all processes", &P::bytes}};
+    return fields;
+}
+
 /// As the frame's, by points: at each of them all methods move the same.
 Result<Plan> Libraries::plan(const PlanInput& input) const {
     auto found = StudyBenchmark::plan(input);
@@ -66,7 +84,7 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
     Plan& plan = *found;
     const auto methods = select(parameters_, nullptr).methods.size();
     Table table({{"edge"}, {"processes"}, {"bytes a process"}, {"file"}, {"s"}});
-    Json points = Json::array();
+    std::vector<PlannedPoint> points;
     for (const auto edge : parameters_.edges) {
         for (const auto n : parameters_.processes_in_force(input.ranks)) {
             const Volume v = parameters_.volume(edge, n, input.ranks);
@@ -74,10 +92,7 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
             const auto bytes = static_cast<double>(v.bytes());
             table.row({std::to_string(edge), std::to_string(n), std::to_string(share),
                        format_size(bytes), fmt::format("{:.2f}", bytes / input.rate)});
-            points.push_back(Json{{"edge", edge},
-                                  {"processes", n},
-                                  {"bytes_per_process", share},
-                                  {"bytes", v.bytes()}});
+            points.push_back({edge, n, share, v.bytes()});
         }
     }
     plan.text = fmt::format(
@@ -85,10 +100,10 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}\n{}\n{}",
         count_of(input.ranks, "rank"), libraries::name(parameters_.scaling),
         format_rate(input.rate), methods, parameters_.repetitions,
-        format_size(plan.data["memory_per_rank_bytes"].get<double>()), plan.estimate.text(),
+        format_size(plan["memory_per_rank_bytes"].get<double>()), plan.estimate.text(),
         table.text(2));
-    plan.data["contenders"] = methods;
-    plan.data["points"] = std::move(points);
+    plan.facts.emplace_back("contenders", Unit::count, "libraries with sets of hints", methods);
+    plan.facts.emplace_back("points", planned_point_fields(), "that are measured", points);
     return found;
 }
 

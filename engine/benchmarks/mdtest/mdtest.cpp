@@ -35,7 +35,15 @@ class Mdtest : public BenchmarkWith<Parameters> {
                "  mpiexec -n 4 effio-mpi mdtest -n 1000 --also all --rank-shift 1\n"
                "      listing, links, attributes and renames too, each rank on files of another";
     }
-    ResultInfo results() const override { return mdtest::result_info(); }
+    ResultInfo results() const override {
+        ResultInfo info = mdtest::result_info();
+        // A plan needs a number of items; its members do not depend on it.
+        Parameters p = parameters_;
+        p.items = 1;
+        p.per_directory.reset();
+        if (const auto plan = make_plan(p, {})) info.plan = info_of(*plan);
+        return info;
+    }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "core/fields.hpp"
 #include "core/table.hpp"
 #include "frame/cold.hpp"
 
@@ -39,13 +40,31 @@ double operations_of(const Parameters& p, const Workload& w, const Phase& phase,
     }
 }
 
+/// A phase of one iteration, for programs.
+struct PlannedPhase {
+    const Phase& phase;
+    double operations;
+    double bytes;
+};
+
+const Fields<PlannedPhase>& planned_phase_fields() {
+    using P = PlannedPhase;
+    static const Fields<P> fields{
+        {"phase", Unit::word, "its title", [](const P& p) { return std::string(p.phase.title); }},
+        {"access", Unit::word, "operation", [](const P& p) { return std::string(p.phase.access); }},
+        {"operations", Unit::count, "of all ranks", &P::operations},
+        {"bytes", Unit::bytes, "that they move", &P::bytes}};
+    return fields;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     const Workload w = p.workload();
     const double ranks = input.ranks;
     Plan plan;
-    Json phases = Json::array();
+    const auto all = all_phases();
+    std::vector<PlannedPhase> phases;
     Table table({{"phase", Table::Align::left}, {"operations"}, {"bytes"}});
     double total = 0;
     double most_bytes = 0;
@@ -53,7 +72,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     double read = 0;
     double files = 0;
     double creates = 0;
-    for (const Phase& phase : all_phases()) {
+    for (const Phase& phase : all) {
         if (!p.runs(phase)) continue;
         const double operations = operations_of(p, w, phase, ranks);
         double bytes = 0;
@@ -74,10 +93,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         total += operations;
         table.row({std::string(phase.title), fmt::format("{:.0f}", operations),
                    bytes > 0 ? format_size(bytes) : "-"});
-        phases.push_back(Json{{"phase", phase.title},
-                              {"access", phase.access},
-                              {"operations", operations},
-                              {"bytes", bytes}});
+        phases.push_back({phase, operations, bytes});
     }
     constexpr double assumed = 10'000;
     const AgainstMemory against(most_bytes, input);
@@ -109,20 +125,20 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         w.unique || w.loops == 1 ? (w.unique ? "tree for each rank" : "tree for all ranks")
                                  : "trees for all ranks",
         estimate.repetitions(), table.text(2), against.text(), estimate.text());
-    plan.data = Json{{"benchmark", "mdtest"},
-                     {"ranks", input.ranks},
-                     {"iterations", p.iterations},
-                     {"items_per_rank", w.items},
-                     {"items_per_directory", w.per_directory},
-                     {"directories_per_tree", w.tree.directories()},
-                     {"test_directories", w.loops},
-                     {"bytes_on_storage", most_bytes},
-                     {"against_memory", against.to_json()},
-                     {"operations", total},
-                     {"assumed_operations_per_second", assumed},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"phases", std::move(phases)}};
-    if (p.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("mdtest")},
+        {"ranks", Unit::count, "of the run", input.ranks},
+        {"iterations", Unit::count, "at most", p.iterations},
+        {"items_per_rank", Unit::count, "files, directories or both", w.items},
+        {"items_per_directory", Unit::count, "of a rank", w.per_directory},
+        {"directories_per_tree", Unit::count, "with and without items", w.tree.directories()},
+        {"test_directories", Unit::count, "of an iteration", w.loops},
+        {"bytes_on_storage", Unit::bytes, "the most at any one time", most_bytes},
+        against.fact(),
+        {"operations", Unit::count, "of all iterations", total},
+        {"assumed_operations_per_second", Unit::operations_per_second, "of all ranks", assumed},
+        {"expected_seconds", Unit::seconds, "at the assumed rates", estimate.expected().seconds},
+        {"phases", planned_phase_fields(), "of one iteration", phases}};
     plan.estimate = std::move(estimate);
     return plan;
 }

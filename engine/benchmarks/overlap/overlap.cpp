@@ -104,6 +104,30 @@ Estimate Overlap::estimate_of(const PlanInput& input, std::int64_t file_bytes) c
     return estimate;
 }
 
+namespace {
+
+/// An operation at one size, for programs.
+struct PlannedOperation {
+    const char* access;
+    std::int64_t transfer;
+    std::int64_t bytes;
+    double io_seconds;
+    double work_seconds;
+};
+
+const Fields<PlannedOperation>& planned_operation_fields() {
+    using P = PlannedOperation;
+    static const Fields<P> fields{
+        {"access", Unit::word, "write or read", [](const P& p) { return std::string(p.access); }},
+        {"transfer_bytes", Unit::bytes, "of a rank", &P::transfer},
+        {"bytes", Unit::bytes, "of all ranks", &P::bytes},
+        {"io_seconds", Unit::seconds, "of the operation alone", &P::io_seconds},
+        {"work_seconds", Unit::seconds, "of the computation alone", &P::work_seconds}};
+    return fields;
+}
+
+}  // namespace
+
 Result<Plan> Overlap::plan(const PlanInput& input) const {
     const auto file = bytes_of_a_file(input.ranks);
     if (!file) return file.error();
@@ -115,7 +139,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
                  {"computation s"},
                  {"cell s"}});
     const auto ways = static_cast<std::int64_t>(p.ways_in_force.size());
-    Json cells = Json::array();
+    std::vector<PlannedOperation> operations;
     for (const bool write : p.accesses()) {
         for (const Bytes transfer : p.transfers) {
             const auto bytes = transfer.count * input.ranks;
@@ -126,18 +150,14 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
             table.row({write ? "write" : "read", shown_size(transfer), std::to_string(bytes),
                        fmt::format("{:.4f}", io), fmt::format("{:.4f}", work),
                        fmt::format("{:.4f}", cell)});
-            cells.push_back(Json{{"access", write ? "write" : "read"},
-                                 {"transfer_bytes", transfer.count},
-                                 {"bytes", bytes},
-                                 {"io_seconds", io},
-                                 {"work_seconds", work}});
+            operations.push_back({write ? "write" : "read", transfer.count, bytes, io, work});
         }
     }
     Estimate estimate = estimate_of(input, *file);
-    Json names = Json::array();
+    std::vector<std::string> names;
     std::string text;
     for (const Way way : p.ways_in_force) {
-        names.push_back(overlap::name(way));
+        names.emplace_back(overlap::name(way));
         text += fmt::format("{}{}", text.empty() ? "" : ", ", overlap::name(way));
     }
     const std::int64_t all = *file * ways;
@@ -148,15 +168,15 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
         "{}\n{}",
         count_of(input.ranks, "rank"), format_rate(input.rate), text, estimate.repetitions(),
         estimate.text(), table.text(2));
-    plan.data = Json{{"benchmark", "overlap"},
-                     {"ranks", input.ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"ways", std::move(names)},
-                     {"bytes_on_storage", all},
-                     {"repetitions", p.repetitions},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"until_ci", estimate.until_ci()},
-                     {"cells", std::move(cells)}};
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", std::string("overlap")},
+        {"ranks", Unit::count, "of the run", input.ranks},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", input.rate},
+        {"ways", Unit::word, "that are compared", names},
+        {"bytes_on_storage", Unit::bytes, "the most at any one time", all},
+        {"repetitions", Unit::count, "at most", p.repetitions},
+        {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
+        {"cells", planned_operation_fields(), "operations of each way", operations}};
     plan.estimate = std::move(estimate);
     return plan;
 }

@@ -56,6 +56,30 @@ class Rings : public BenchmarkWith<Parameters> {
     Ending run(Job& job) override;
 };
 
+/// What is measured at one length, for programs.
+struct PlannedLength {
+    const Schedule& schedule;
+    std::int64_t pairs;
+    double bytes;
+};
+
+const Fields<PlannedLength>& planned_length_fields() {
+    using P = PlannedLength;
+    static const Fields<P> fields{
+        {"bytes", Unit::bytes, "of a message", [](const P& p) { return p.schedule.bytes; }},
+        {"pairs_at_most", Unit::count, "of ranks", &P::pairs},
+        {"pair_seconds_at_most", Unit::seconds, "for all pairs",
+         [](const P& p) { return p.schedule.pair_seconds; }},
+        {"random_rings", Unit::count, "in addition to the natural ring",
+         [](const P& p) { return p.schedule.random_rings; }},
+        {"ring_measurements", Unit::count, "of each ring",
+         [](const P& p) { return p.schedule.ring_measurements; }},
+        {"ring_loops", Unit::count, "of each measurement",
+         [](const P& p) { return p.schedule.ring_loops; }},
+        {"ring_bytes", Unit::bytes, "of all messages in rings", &P::bytes}};
+    return fields;
+}
+
 Result<Plan> Rings::plan(const PlanInput& input) const {
     if (input.ranks < 2) return usage_error("rings needs at least 2 ranks: --plan-ranks");
     Plan plan;
@@ -63,16 +87,15 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
     plan.text =
         fmt::format("Plan of rings with {}\nmemory per rank: {} to hold messages\n",
                     count_of(input.ranks, "rank"), format_size(static_cast<double>(memory)));
-    plan.data =
-        Json{{"benchmark", "rings"}, {"ranks", input.ranks}, {"memory_per_rank_bytes", memory}};
     double fixed_seconds = 0;
     struct OfRings {
         double bytes = 0;  // of each rank
         double limit_seconds = 0;
     };
     std::vector<OfRings> rings;
-    Json lengths = Json::array();
-    for (const Schedule& s : {parameters_.latency(), parameters_.bandwidth()}) {
+    const std::array schedules{parameters_.latency(), parameters_.bandwidth()};
+    std::vector<PlannedLength> lengths;
+    for (const Schedule& s : schedules) {
         const Pairs most(input.ranks, 1);
         const double bytes = ring_bytes(s, input.ranks);
         fixed_seconds += s.pair_seconds;
@@ -82,13 +105,7 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
             "{} measurements of {} loops each ({} in all)\n",
             s.bytes, most.combinations() - input.ranks, format_duration(s.pair_seconds),
             s.random_rings, s.ring_measurements, s.ring_loops, format_size(bytes));
-        lengths.push_back(Json{{"bytes", s.bytes},
-                               {"pairs_at_most", most.combinations() - input.ranks},
-                               {"pair_seconds_at_most", s.pair_seconds},
-                               {"random_rings", s.random_rings},
-                               {"ring_measurements", s.ring_measurements},
-                               {"ring_loops", s.ring_loops},
-                               {"ring_bytes", bytes}});
+        lengths.push_back({s, most.combinations() - input.ranks, bytes});
     }
     plan.estimate =
         Estimate({parameters_.rounds, "round", &parameters_.until_ci}, [&](const Assumed& assumed) {
@@ -103,10 +120,13 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
     plan.estimate.assume_network(input.rate);
     if (parameters_.rounds > 1) plan.text += plan.estimate.repetitions() + "\n";
     plan.text += plan.estimate.text();
-    plan.data["lengths"] = std::move(lengths);
-    plan.data["rounds"] = parameters_.rounds;
-    plan.data["expected_seconds"] = plan.estimate.expected().seconds;
-    if (!plan.estimate.until_ci().is_null()) plan.data["until_ci"] = plan.estimate.until_ci();
+    plan.facts = {{"benchmark", Unit::word, "its name", std::string("rings")},
+                  {"ranks", Unit::count, "of the run", input.ranks},
+                  {"memory_per_rank_bytes", Unit::bytes, "to hold messages", memory},
+                  {"lengths", planned_length_fields(), "of messages", lengths},
+                  {"rounds", Unit::count, "at most", parameters_.rounds},
+                  {"expected_seconds", Unit::seconds, "at the assumed rate",
+                   plan.estimate.expected().seconds}};
     return plan;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/fields.hpp"
 #include "core/table.hpp"
 #include "frame/cold.hpp"
 #include "frame/study/groups.hpp"
@@ -47,6 +48,32 @@ Estimate estimate_of(const Definition& definition, const Options& options, const
     return estimate;
 }
 
+/// A pass of a cell, for programs.
+struct PlannedPass {
+    const Cell& cell;
+    const Pass& pass;
+    Json where;
+    double calls;
+    double bytes;
+    double seconds;
+};
+
+const Fields<PlannedPass>& planned_pass_fields() {
+    using P = PlannedPass;
+    static const Fields<P> fields{
+        {"pattern", Unit::word, "of the cell", [](const P& p) { return p.cell.pattern; }},
+        {"access", Unit::word, "of the pass", [](const P& p) { return p.pass.name; }},
+        Field<P>{"where", Unit::object, "value of each axis", &P::where},
+        {"ranks", Unit::count, "that take part", [](const P& p) { return p.cell.ranks; }},
+        {"files", Unit::count, "of the cell", [](const P& p) { return p.cell.files_on_disk(); }},
+        {"file_bytes", Unit::bytes, "of each file",
+         [](const P& p) { return p.cell.file_bytes / p.cell.parts_of_file; }},
+        {"calls", Unit::count, "of all ranks", &P::calls},
+        {"bytes", Unit::bytes, "that these calls move", &P::bytes},
+        {"expected_seconds", Unit::seconds, "at the assumed rate", &P::seconds}};
+    return fields;
+}
+
 }  // namespace
 
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input,
@@ -56,7 +83,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     for (const auto& axis : definition.cells.front().axes) columns.push_back({axis.title});
     for (const auto* name : {"ranks", "files", "calls", "bytes", "time"}) columns.push_back({name});
     Table table(columns);
-    Json cells = Json::array();
+    std::vector<PlannedPass> passes;
     std::int64_t memory = 0;
     double moved = 0;  // by the pass that moves most
     for (const auto& cell : definition.cells) {
@@ -83,15 +110,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
                 row.push_back(text);
             }
             table.row(std::move(row));
-            cells.push_back(Json{{"pattern", cell.pattern},
-                                 {"access", pass.name},
-                                 {"where", std::move(where)},
-                                 {"ranks", cell.ranks},
-                                 {"files", cell.files_on_disk()},
-                                 {"file_bytes", cell.file_bytes / cell.parts_of_file},
-                                 {"calls", calls},
-                                 {"bytes", bytes},
-                                 {"expected_seconds", bytes / input.rate}});
+            passes.push_back({cell, pass, std::move(where), calls, bytes, bytes / input.rate});
         }
     }
     const AgainstMemory against(moved, input);
@@ -103,16 +122,17 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         definition.name, count_of(input.ranks, "rank"), format_rate(input.rate), definition.title,
         estimate.repetitions(), format_size(static_cast<double>(memory)), against.text(),
         estimate.text(), table.text(2));
-    plan.data = Json{{"benchmark", definition.name},
-                     {"ranks", input.ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"repetitions", options.repetitions},
-                     {"bytes_on_storage", estimate.most().on_storage},
-                     {"memory_per_rank_bytes", memory},
-                     {"against_memory", against.to_json()},
-                     {"expected_seconds", estimate.expected().seconds},
-                     {"cells", std::move(cells)}};
-    if (options.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.facts = {
+        {"benchmark", Unit::word, "its name", definition.name},
+        {"ranks", Unit::count, "of the run", input.ranks},
+        {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", input.rate},
+        {"repetitions", Unit::count, "at most", options.repetitions},
+        {"bytes_on_storage", Unit::bytes, "the most at any one time", estimate.most().on_storage},
+        {"memory_per_rank_bytes", Unit::bytes, "of the rank that needs most", memory},
+        against.fact(),
+        {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
+        {"cells", planned_pass_fields(), "passes of cells, in the order of the definition",
+         passes}};
     return plan;
 }
 

@@ -296,7 +296,7 @@ TEST(FlashIoPlan, a_hundred_thousand_ranks_at_once) {
     input.ranks = 100000;
     const auto plan = make_plan(p, input);
     ASSERT_TRUE(plan);
-    EXPECT_EQ(plan->data["total_blocks"], 100000 * 80 + 99999);
+    EXPECT_EQ((*plan)["total_blocks"], 100000 * 80 + 99999);
     input.ranks = 64;
     p.read = ReadBack::checkpoint;
     p.dumps = 2;

@@ -260,9 +260,9 @@ TEST(PioDefinition, a_plan_for_many_ranks_looks_at_the_first_and_the_last) {
     const Plan plan = study::make_plan(*study, p, {ranks, 1, 1e9});
     // For each assumption of the estimate, too.
     EXPECT_LE(asked, 10 * static_cast<int>(study->cells.size()));
-    EXPECT_EQ(plan.data["cells"][0]["bytes"], 64.0 * ranks);
+    EXPECT_EQ(plan["cells"][0]["bytes"], 64.0 * ranks);
     // A rank's share does not grow; the one that is modified lies there twice.
-    EXPECT_EQ(plan.data["memory_per_rank_bytes"], 2 * 64);
+    EXPECT_EQ(plan["memory_per_rank_bytes"], 2 * 64);
 }
 
 /// What a configuration file makes of the options.
