@@ -97,7 +97,7 @@ std::string table(const RunResult& run, int ranks, const Column& column, bool wi
         const bool known = it != run.phases.end();
         const Samples found = or_zero(known ? &((*it).*column.iterations) : nullptr);
         // Next to the ranks' columns, the rows of files and directories are set narrower.
-        const bool narrow = with_ranks && row.thing != Thing::tree;
+        const bool narrow = with_ranks && row.thing != ItemKind::tree;
         text += fmt::format("   {:<{}}", row.title, narrow ? 18 : 22);
         if (with_ranks) {
             const auto own = std::find_if(of_ranks.begin(), of_ranks.end(), is_row);
@@ -132,8 +132,8 @@ std::string of_each_rank(const RunResult& run, int ranks, const Column& column,
         for (const SummaryRow& row : summary_rows) {
             if (!has_row(run.setup.parameters, row)) continue;
             // The original has a line for what it does not do to directories.
-            if (row.thing == Thing::directory && row.action == Action::rename) {
-                line({Thing::directory, Action::read, "Directory read"}, i);
+            if (row.thing == ItemKind::directory && row.action == Action::rename) {
+                line({ItemKind::directory, Action::read, "Directory read"}, i);
             }
             line(row, i);
         }

@@ -231,12 +231,12 @@ TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
 
 TEST(ClassicMdtest, each_rank_has_its_figures_before_the_tables) {
     mdtest::RunResult run;
-    run.setup.parameters.things = mdtest::Things::files;
+    run.setup.parameters.things = mdtest::ItemSelection::files;
     run.setup.parameters.iterations = 2;
     ClassicMdtest settings;
     settings.times = settings.all_ranks = true;
     // In the second iteration rank 1 has nothing to do.
-    const mdtest::Phase& stat = phase_of(mdtest::Thing::file, mdtest::Action::stat);
+    const mdtest::Phase& stat = phase_of(mdtest::ItemKind::file, mdtest::Action::stat);
     const std::array phases{MdtestRankPhase{&stat, 2, 0, {{400, 0.25}, {100, 1.5}}},
                             MdtestRankPhase{&stat, 2, 1, {{500, 0.125}, {}}}};
     const auto text = classic_mdtest_summary(settings, run, 2, {{}, phases});

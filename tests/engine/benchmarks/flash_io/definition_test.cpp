@@ -301,9 +301,9 @@ TEST(FlashIoPlan, a_hundred_thousand_ranks_at_once) {
     p.read = ReadBack::checkpoint;
     p.dumps = 2;
     const auto small = make_plan(p, input);
-    EXPECT_EQ(small->data["dump_bytes"], 4825233420);
-    EXPECT_EQ(small->data["bytes_on_storage"], 2 * 4825233420);
-    EXPECT_EQ(small->data["bytes_read"], 4076930036);
+    EXPECT_EQ((*small)["dump_bytes"], 4825233420);
+    EXPECT_EQ((*small)["bytes_on_storage"], 2 * 4825233420);
+    EXPECT_EQ((*small)["bytes_read"], 4076930036);
 }
 
 TEST(FlashIoPlan, sizes_beyond_64_bits_are_refused) {
