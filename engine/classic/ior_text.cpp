@@ -159,7 +159,7 @@ class TextReport : public IorReport {
         return request_.tests[static_cast<std::size_t>(test)];
     }
 
-    /// The head of the results, the first time it is asked for in a test.
+    /// The head of the results, at its first use in a test.
     std::string head() {
         if (headed_) return {};
         headed_ = true;
