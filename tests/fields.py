@@ -122,7 +122,11 @@ class Schema:
     """The JSON Schema of result files: the frame, and for each benchmark the members of its own."""
 
     def __init__(self, described: Info, frame: Info) -> None:
-        self._names = shared_tables(described)
+        in_results = {
+            benchmark: {part: value for part, value in info.items() if part != "plan"}
+            for benchmark, info in described.items()
+        }
+        self._names = shared_tables(in_results)
         self._schema = json.loads(json.dumps(frame))
         self._run_members = sorted(frame["$defs"]["run"]["properties"])
         for text, name in self._names.items():

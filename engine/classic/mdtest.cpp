@@ -175,7 +175,6 @@ class MdtestReader {
             case 'i':
                 return number(name, value, "iterations");
             case 'I':
-                return count(name, value);
             case 'n':
                 return count(name, value);
             case 'k':

@@ -76,6 +76,10 @@ const Fields<Estimate>& estimate_fields() {
     return fields;
 }
 
+Fact directories_fact(const std::vector<std::string>& paths) {
+    return {"needed_directories", Unit::word, "that must exist on every node", paths};
+}
+
 Fact fits_fact(const std::optional<bool>& fits) {
     return {"fits", Unit::flag, "into the bytes that --plan-free names", fits};
 }
@@ -202,7 +206,8 @@ const Json& Plan::operator[](std::string_view name) const {
     return found->value;
 }
 
-Json data_of(const Plan& plan, const PlanInput& input) {
+Json data_of(const Plan& plan, const PlanInput& input,
+             const std::vector<std::string>& needed_directories) {
     Json data = to_json(plan.facts);
     if (const auto& until_ci = plan.estimate.until_ci()) {
         data["until_ci"] = planned_until_ci_fields().json(*until_ci);
@@ -211,6 +216,7 @@ Json data_of(const Plan& plan, const PlanInput& input) {
     if (input.free_bytes) fits = plan.estimate.most().on_storage <= *input.free_bytes;
     data["estimate"] = plan.estimate.to_json();
     data["estimate"].update(to_json(Facts{fits_fact(fits)}));
+    data.update(to_json(Facts{directories_fact(needed_directories)}));
     return data;
 }
 
@@ -221,6 +227,7 @@ FieldInfos info_of(const Plan& plan) {
     FieldInfos estimate = estimate_fields().infos();
     estimate.push_back(fits_fact({}).info);
     all.push_back(object_of("estimate", "what the run takes", std::move(estimate)));
+    all.push_back(directories_fact({}).info);
     return all;
 }
 

@@ -112,7 +112,8 @@ struct Plan {
 /// Completes a plan for people: what the storage of --plan-free does not hold.
 std::string text_of(const Plan& plan, const PlanInput& input);
 /// And for programs.
-Json data_of(const Plan& plan, const PlanInput& input);
+Json data_of(const Plan& plan, const PlanInput& input,
+             const std::vector<std::string>& needed_directories);
 /// The members of data_of().
 FieldInfos info_of(const Plan& plan);
 

@@ -307,8 +307,8 @@ class Interference : public WholeJob {
             texts += fmt::format("\n{}, {} {}\n\n{}", m.name(), m.ranks,
                                  m.ranks == 1 ? "rank" : "ranks", plan->text);
             estimates.push_back(plan->estimate);
-            groups.push_back(
-                {m.number, std::string(m.benchmark->name()), m.ranks, data_of(*plan, own)});
+            groups.push_back({m.number, std::string(m.benchmark->name()), m.ranks,
+                              data_of(*plan, own, m.benchmark->needed_directories())});
         }
         Plan whole;
         for (const auto& turn : turns) {

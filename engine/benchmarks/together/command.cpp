@@ -53,9 +53,8 @@ ExitCode print_plans(const Members& members, const JobOptions& job) {
         }
         text += fmt::format("{}{}, {} {}\n\n{}", text.empty() ? "" : "\n", member.name(),
                             member.ranks, member.ranks == 1 ? "rank" : "ranks", plan->text);
-        Json data = data_of(*plan, input);
+        Json data = data_of(*plan, input, member.benchmark->needed_directories());
         estimates.push_back(plan->estimate);
-        data["needed_directories"] = member.benchmark->needed_directories();
         groups.push_back(Json{{"number", member.number},
                               {"benchmark", member.benchmark->name()},
                               {"ranks", member.ranks},
