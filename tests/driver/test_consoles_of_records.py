@@ -164,7 +164,7 @@ def test_b_eff_io(any_engine: Engine, tmp_path: Path) -> None:
     shown = Shown(any_engine, tmp_path, *words)
     chunk = r"\d+ (?:[KM]i)?B(?:\+\d+ B)?"
     row = re.compile(rf"(\w+) +(\w+) +({chunk}) +(\d+) +(\d+) +(\S+) (\S+) +(\S+) (\w*B/s)")
-    live = [found.groups() for line in shown.lines if (found := row.match(line.strip()))]
+    live = [found.groups() for line in shown.lines if (found := line_of_row.match(line.strip()))]
     rows = shown.of_kind("measurement")
     assert len(live) == len(rows)
     for w, m in zip(live, rows, strict=True):
