@@ -163,7 +163,7 @@ def test_b_eff_io(any_engine: Engine, tmp_path: Path) -> None:
     words = ["b-eff-io", "--memory-per-rank=2MiB", "--time=10s", "--rounds=5"]
     shown = Shown(any_engine, tmp_path, *words)
     chunk = r"\d+ (?:[KM]i)?B(?:\+\d+ B)?"
-    row = re.compile(rf"(\w+) +(\w+) +({chunk}) +(\d+) +(\d+) +(\S+) (\S+) +(\S+) (\w*B/s)")
+    line_of_row = re.compile(rf"(\w+) +(\w+) +({chunk}) +(\d+) +(\d+) +(\S+) (\S+) +(\S+) (\w*B/s)")
     live = [found.groups() for line in shown.lines if (found := line_of_row.match(line.strip()))]
     rows = shown.of_kind("measurement")
     assert len(live) == len(rows)
