@@ -17,8 +17,10 @@ BAD = {
     "": "'schema' is missing",
     "x = [": "",
     'schema = "effio-rules/2"\ntitle = "t"\n[[rule]]\nid = "a"\nkind = "valid"': "effio-rules/1",
-    'kind = "treshold"': "does not match any of the expected tags",
-    'kind = "threshold"': "one of at_least, above, at_most and below is needed",
+    'kind = "treshold"': "5:1: no kind 'treshold'; did you mean 'threshold'?",
+    'title = "no kind"': "3:1: 'kind' is missing",
+    'kind = "threshold"': "3:1: rule.0: one of at_least, above, at_most and below is needed",
+    'kind = "valid"\ntolerance = 0.1\n[[rule]]\nname = "b"': "unknown key 'tolerance'",
     'kind = "threshold"\nat_least = "1TB/s"\nabove = "1TB/s"': "one of at_least",
     'kind = "threshold"\nat_least = "1 TB"': "'1 TB' is no rate or time; write it as 1TB/s",
     'kind = "threshold"\nat_least = 5': "valid string",
@@ -33,7 +35,7 @@ BAD = {
 @pytest.mark.parametrize("text", BAD)
 def test_bad_rules_are_refused_with_their_place(text: str, effio: Effio) -> None:
     whole = text
-    if text.startswith("kind"):
+    if text.startswith(("kind", "title")):
         whole = f'schema = "effio-rules/1"\ntitle = "t"\n[[rule]]\nid = "a"\n{text}\n'
     (effio.cwd / "rules.toml").write_text(whole)
     result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
@@ -109,5 +111,5 @@ def test_projections_are_marked(effio: Effio) -> None:
     submission.write_text('[[projection]]\nrule = "write"\nvalue = "many"\n')
     done = effio.call("accept", rules, result, "--submission", submission)
     assert done.returncode == 2
-    assert "submission.toml:3:1: value: 'many' is no rate or time" in done.stderr
+    assert "submission.toml:3:1: projection.0.value: 'many' is no rate or time" in done.stderr
     assert "submission.toml:1:1: 'method' is missing" in done.stderr

@@ -199,6 +199,13 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
         elif fault["type"] == "missing":
             what = f"'{loc[-1]}' is missing"
             loc = loc[:-1]
+        elif fault["type"] == "union_tag_not_found":
+            what = f"{fault['ctx']['discriminator']} is missing"
+        elif fault["type"] == "union_tag_invalid":
+            key = fault["ctx"]["discriminator"].strip("'")
+            words = re.findall(r"'([^']*)'", fault["ctx"]["expected_tags"])
+            what = f"no {key} '{fault['ctx']['tag']}'{nearest(str(fault['ctx']['tag']), words)}"
+            loc = (*loc, key)
         elif fault["input"] == "":
             what = f"'{loc[-1] if loc else name}' is not filled in"
         elif fault["type"] == "literal_error":
@@ -221,6 +228,8 @@ def _place_in(table: object, loc: Loc) -> Loc:
     inside: Any = table
     for part in loc:
         there = isinstance(inside, dict) and part in inside
+        if isinstance(inside, dict) and not there and inside.get("kind") == part:
+            continue  # the kind of a rule is a value, which pydantic puts into the place
         if there or isinstance(part, int) or _may_be_a_key(part):
             place.append(part)
         if there or (isinstance(inside, list) and isinstance(part, int) and part < len(inside)):
@@ -236,12 +245,17 @@ def _may_be_a_key(part: str) -> bool:
 
 def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
     """The keys of the table that contains a part."""
-    inside: Any = model
+    inside: list[type[BaseModel]] = [model]
     for part in loc[:-1]:
-        fields = inside.model_fields
-        if isinstance(part, str) and part in fields:
-            inside = next(_models_in(fields[part].annotation), inside)
-    return [field.alias or name for name, field in inside.model_fields.items()]
+        found = [
+            within
+            for one in inside
+            if part in one.model_fields
+            for within in _models_in(one.model_fields[str(part)].annotation)
+        ]
+        inside = found or inside
+    names = [field.alias or name for one in inside for name, field in one.model_fields.items()]
+    return list(dict.fromkeys(names))
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

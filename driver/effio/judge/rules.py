@@ -7,14 +7,13 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from effio import text as fmt
-from effio.config.toml_file import TomlFile, nearest
+from effio.config.toml_file import nearest, validated
 from effio.config.toml_file import read as read_toml
 from effio.errors import EffioError
 
@@ -25,7 +24,6 @@ _PLAIN = (
     "ranks_per_node", "ranks_per_core", "stripe_count",
 )  # fmt: skip
 # What pydantic puts before the messages of our checks.
-_OURS = "Value error, "
 _PREFIXES = ("where.", "options.", "label.")
 _OPERATIONS = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kMG]?)op/s\s*$")
 
@@ -253,44 +251,6 @@ class Submission(_Table):
     projection: list[Projection] = Field(default_factory=list)
 
 
-# Parts of a fault's place that pydantic adds and that are in no file.
-_NOT_IN_FILES = frozenset(
-    {"str", "int", "float", "bool", "constrained-str", "Bounds", "[key]"}
-    | {"threshold", "linearity", "floor", "steady", "valid", "limit", "condition"}
-)
-_MODELS: tuple[type[BaseModel], ...] = (
-    Threshold, Linearity, Floor, Steady, Valid, Limit, Condition, ResultRow, Bounds,
-    RuleFile, Submission, SystemRow, Projection,
-)  # fmt: skip
-
-
-def _keys() -> list[str]:
-    return sorted({f.alias or name for m in _MODELS for name, f in m.model_fields.items()})
-
-
-def _faults(error: ValidationError, file: TomlFile) -> Iterator[str]:
-    for fault in error.errors(include_url=False):
-        loc = tuple(part for part in fault["loc"] if part not in _NOT_IN_FILES)
-        name = str(loc[-1]) if loc else "the file"
-        if fault["type"] == "extra_forbidden":
-            yield file.fault(loc, f"unknown key '{name}'{nearest(name, _keys())}")
-        elif fault["type"] == "missing":
-            yield file.fault(loc[:-1], f"'{name}' is missing")
-        else:
-            yield file.fault(loc, f"{name}: {fault['msg'].replace(_OURS, '')}")
-
-
-def _read(path: Path, model: type[M]) -> M:
-    """Raises with every fault of the file at once, each with its place."""
-    file = read_toml(path)
-    try:
-        return model.model_validate(file.table)
-    except ValidationError as error:
-        # Every member of a union complains.
-        faults = [fmt.plain(line) for line in dict.fromkeys(_faults(error, file))]
-        raise EffioError("\n".join(faults[:20])) from None
-
-
 def shipped() -> list[str]:
     return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
 
@@ -307,11 +267,11 @@ def path_of(name: str) -> Path:
 
 
 def load_rules(name: str) -> RuleFile:
-    return _read(path_of(name), RuleFile)
+    return validated(RuleFile, read_toml(path_of(name)))
 
 
 def load_submission(path: Path) -> Submission:
-    return _read(path, Submission)
+    return validated(Submission, read_toml(path))
 
 
 def as_number(value: object) -> float | None:

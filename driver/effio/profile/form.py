@@ -11,7 +11,7 @@ import tomlkit
 from pydantic import BaseModel
 
 from effio.config.toml_file import read, validated
-from effio.profile.model import Activity, Names, Phase, Profile
+from effio.profile.model import Activity, Names, Profile
 from effio.profile.questions import Question, questions
 
 _HEAD = """# The I/O questionnaire: what is the I/O of your application like, in a typical run?
@@ -20,11 +20,6 @@ _HEAD = """# The I/O questionnaire: what is the I/O of your application like, in
 # processes together. Then: effio profile FILE, and effio profile FILE --campaign CAMPAIGN.toml
 """
 _SCHEMA = Profile.model_fields["schema_name"].default
-_MODELS: dict[str, type[BaseModel]] = {"activity": Activity, "names": Names, "phase": Phase}
-# What pydantic puts into a place in addition to the parts of a file.
-_NOT_IN_FILES = frozenset({"bool", "int", "float", "str"})
-_MOST_FAULTS = 20
-_PLAIN = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 
 def _blank_lines(asked: list[Question]) -> Iterator[str]:
