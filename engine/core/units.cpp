@@ -9,8 +9,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/shown_size.hpp"
-
 namespace effio {
 namespace {
 

@@ -82,6 +82,8 @@ Result<Share> parse_share(std::string_view text);
 
 /// Exact and parseable by parse_size: "1MiB", "1MiB+8B", "1500B"; binary prefixes only.
 std::string format_exact(Bytes size);
+/// The same for people, with a space before the unit: "1 MiB", "1 MiB+8 B", "1500 B".
+std::string shown_size(Bytes size);
 /// Rounded for people, binary prefix: "3.4 GiB".
 std::string format_size(double bytes);
 /// For messages in which each byte counts: "576 B", "4 KiB", "97.66 KiB (100000 B)".

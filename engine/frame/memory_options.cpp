@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <utility>
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio {
 

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 
-#include "core/shown_size.hpp"
 #include "core/units.hpp"
 #include "storage/removal.hpp"
 

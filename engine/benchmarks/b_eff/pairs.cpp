@@ -8,7 +8,6 @@
 
 #include "core/fields.hpp"
 #include "core/layout.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/ring_patterns/ping_pong.hpp"

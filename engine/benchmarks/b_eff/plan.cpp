@@ -8,8 +8,8 @@
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/messages.hpp"
 #include "core/fields.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
+#include "core/units.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::b_eff {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/views.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/cold.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 #include "frame/storage_run.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/cache_watch.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio::io_bench {
 namespace {

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
-#include "core/shown_size.hpp"
 #include "core/units.hpp"
 
 namespace effio::ior {

@@ -7,8 +7,8 @@
 
 #include "benchmarks/ior/files.hpp"
 #include "core/fields.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
+#include "core/units.hpp"
 #include "frame/cold.hpp"
 
 namespace effio::ior {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "benchmarks/overlap/views.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "frame/round_figures.hpp"

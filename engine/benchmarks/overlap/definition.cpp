@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/certainty.hpp"
-#include "core/shown_size.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 

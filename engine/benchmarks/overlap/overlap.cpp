@@ -7,8 +7,8 @@
 
 #include "benchmarks/overlap/runner.hpp"
 #include "benchmarks/overlap/views.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
+#include "core/units.hpp"
 #include "core/whole.hpp"
 #include "frame/benchmark_with.hpp"
 #include "frame/storage_options.hpp"

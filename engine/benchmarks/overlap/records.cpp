@@ -4,7 +4,7 @@
 
 #include "benchmarks/overlap/views.hpp"
 #include "core/fields.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 #include "frame/round_figures.hpp"
 #include "frame/storage_run.hpp"
 #include "frame/until_ci.hpp"

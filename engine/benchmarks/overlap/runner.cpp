@@ -10,7 +10,7 @@
 #include "benchmarks/overlap/views.hpp"
 #include "core/balanced_order.hpp"
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 #include "frame/ending.hpp"
 #include "frame/storage_options.hpp"
 #include "storage/cache_watch.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio::partest {
 namespace {

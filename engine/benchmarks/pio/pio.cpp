@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 #include "parallel/from_root.hpp"
 #include "storage/posix_calls.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "benchmarks/probe/limits.hpp"
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
+#include "core/units.hpp"
 #include "frame/storage_run.hpp"
 
 namespace effio::probe {

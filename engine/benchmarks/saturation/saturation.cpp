@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio::saturation {
 namespace {

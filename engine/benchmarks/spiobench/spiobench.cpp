@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio::spiobench {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/pattern.hpp"
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 
 namespace effio::study {
 Axis size_axis(const std::string& title, std::int64_t bytes) {

@@ -12,8 +12,8 @@
 
 #include "core/nearest.hpp"
 #include "core/options.hpp"
-#include "core/shown_size.hpp"
 #include "core/table.hpp"
+#include "core/units.hpp"
 #include "storage/sion/container.hpp"
 #include "storage/sion/copies.hpp"
 #include "storage/sion/key_values.hpp"

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 
-#include "core/shown_size.hpp"
 #include "core/units.hpp"
 #include "storage/late_views.hpp"
 #include "storage/removal.hpp"

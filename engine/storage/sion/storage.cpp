@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/shown_size.hpp"
+#include "core/units.hpp"
 #include "storage/posix.hpp"
 #include "storage/run_file.hpp"
 #include "storage/sion/container.hpp"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/shown_size.hpp"
-
 namespace effio {
 namespace {
 
