@@ -35,7 +35,7 @@ void Neighbours::tell(const char* event, ExitCode status, const std::string& rea
                {"reason", reason}});
 }
 
-std::vector<Neighbours::Report> Neighbours::told() const {
+std::vector<Neighbours::Report> Neighbours::reports() const {
     std::vector<Report> all(names_.size());
     std::ifstream file(path_);
     for (std::string text; std::getline(file, text);) {
@@ -55,7 +55,7 @@ std::vector<Neighbours::Report> Neighbours::told() const {
 
 bool Neighbours::look() {
     if (called_off_.load()) return true;
-    const auto all = told();
+    const auto all = reports();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i != mine_ && all[i].called_off) called_off_.store(true);
     }
@@ -63,7 +63,7 @@ bool Neighbours::look() {
 }
 
 std::string Neighbours::cause() const {
-    const auto all = told();
+    const auto all = reports();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i == mine_ || !all[i].called_off) continue;
         return fmt::format("{} ended the job: {}", names_[i], all[i].reason);
@@ -94,7 +94,7 @@ void Neighbours::look_for_the_frozen(double limit) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] != seen_[i].count) seen_[i] = {counts[i], now};
         if (i == mine_ || counts[i] == 0 || now - seen_[i].since < limit) continue;
-        if (told()[i].ended || called_off()) continue;
+        if (reports()[i].ended || called_off()) continue;
         write(Json{{"event", "call_off"},
                    {"group", i + 1},
                    {"status", effio::name(ExitCode::hung)},
@@ -119,7 +119,7 @@ void Neighbours::wait_until(Progress& progress, True&& come) const {
 
 void Neighbours::wait_for_others(Progress& progress) const {
     wait_until(progress, [this] {
-        const auto all = told();
+        const auto all = reports();
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (i != mine_ && !all[i].ended && !all[i].called_off) return false;
         }
@@ -131,7 +131,7 @@ ExitCode Neighbours::wait_for_all(Progress& progress, ExitCode mine) const {
     ExitCode gravest = mine;
     wait_until(progress, [&] {
         bool all_ended = true;
-        for (const auto& group : told()) {
+        for (const auto& group : reports()) {
             all_ended = all_ended && group.ended.has_value();
             gravest = graver(gravest, group.ended.value_or(ExitCode::done));
             gravest = graver(gravest, group.called_off.value_or(ExitCode::done));

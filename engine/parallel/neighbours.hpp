@@ -50,7 +50,7 @@ class Neighbours {
         tell("call_off", status, reason);
     }
     /// By group.
-    std::vector<Report> told() const;
+    std::vector<Report> reports() const;
 
     /// Looks whether another group ended the job; true from then on. For one rank of a group.
     bool look();

@@ -94,7 +94,7 @@ def test_overlap(any_engine: Engine, tmp_path: Path) -> None:
     page = {(r[0], r[1], r[2]): r for r in shown.table("Cells").rows}
     count = 0
     for access in ("write", "read"):
-        start = shown.lines.index(f"{access.capitalize()} beside compute work, 5 repetitions")
+        start = shown.lines.index(f"{access.capitalize()} alongside compute work, 5 repetitions")
         end = shown.lines.index("", start)
         for row in _rows(shown.lines[start + 1 : end], "way"):
             size = int(_bytes(row["transfer"]))

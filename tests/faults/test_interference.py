@@ -54,7 +54,7 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     result = run.result
     assert result.status == "io_error"
     assert result.end is not None
-    assert result.end["reason"] == "in turn 3 (round 1, 1 mdtest beside 2 ior): io_error"
+    assert result.end["reason"] == "in turn 3 (round 1, 1 mdtest next to 2 ior): io_error"
     assert turns(tmp_path) == [ALONE, BESIDE, OTHER]
     beside = of_turn(tmp_path, BESIDE, 1)
     assert beside.status == "done"

@@ -215,7 +215,7 @@ def test_plans_need_no_launcher(any_engine: Engine, tmp_path: Path) -> None:
     run = any_engine.alone(["interference", *lines, "--plan"], tmp_path)
     assert run.code == 0, run
     assert "Interference of 2 groups: 3 rounds of 3 turns" in run.stdout
-    assert "  1 ior beside 2 mdtest\n" in run.stdout
+    assert "  1 ior next to 2 mdtest\n" in run.stdout
     assert "group 2 (mdtest), 2 ranks\n\nPlan of mdtest with 2 ranks" in run.stdout
     wrong = any_engine.alone(["interference", *lines, "--plan", "--plan-ranks", "5"], tmp_path)
     assert wrong.code == 2, wrong

@@ -77,7 +77,7 @@ def test_what_hides_in_virtual_time(
 
 
 def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path: Path) -> None:
-    """0.875 and 2 MiB at 1 MiB a second beside 1.5 s. Of 2 s half a second is left for the wait.
+    """0.875 and 2 MiB at 1 MiB a second alongside 1.5 s. Of 2 s half a second is left for the wait.
     Asked after 0.25, 0.5, 0.75, 1 and 1.25 s, the first is over at the fourth time."""
     model = "rank-rate=1MiB/s,shared-rate=0"
     words = ["overlap", "--backend=sim", f"--backend-options={model}", "--ways=thread"]

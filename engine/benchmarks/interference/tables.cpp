@@ -144,7 +144,7 @@ std::string title_of(const Turn& turn, const std::vector<std::string>& benchmark
     std::string text = group_name(turn.front(), benchmarks);
     if (turn.size() == 1) return text + " alone";
     for (std::size_t i = 1; i < turn.size(); ++i) {
-        text += (i == 1 ? " beside " : ", ") + group_name(turn[i], benchmarks);
+        text += (i == 1 ? " next to " : ", ") + group_name(turn[i], benchmarks);
     }
     return text;
 }
@@ -266,7 +266,7 @@ std::string matrix(const std::vector<Figure>& figures, const std::vector<std::st
     if (columns.empty()) return {};
     std::vector<Table::Column> heads{{"group", Table::Align::left}};
     for (const auto& beside : columns) {
-        heads.push_back({"beside " + beside_name(beside, benchmarks), Table::Align::right});
+        heads.push_back({"next to " + beside_name(beside, benchmarks), Table::Align::right});
     }
     Table table(heads);
     for (std::size_t g = 1; g <= benchmarks.size(); ++g) {

@@ -169,12 +169,12 @@ class GroupTurn {
 
     /// What is reported of the whole job when a group has ended it.
     void tell_call_off() const {
-        const auto told = neighbours_.told();
-        for (std::size_t i = 0; i < told.size(); ++i) {
-            if (!told[i].called_off) continue;
+        const auto reports = neighbours_.reports();
+        for (std::size_t i = 0; i < reports.size(); ++i) {
+            if (!reports[i].called_off) continue;
             End end;
-            end.status = *told[i].called_off;
-            end.reason = fmt::format("group {} ended the job: {}", i + 1, told[i].reason);
+            end.status = *reports[i].called_off;
+            end.reason = fmt::format("group {} ended the job: {}", i + 1, reports[i].reason);
             task_.at_abrupt_end(end);
             return;
         }
@@ -184,7 +184,7 @@ class GroupTurn {
     template <class Work>
     void on_stage(const Task& task, Results& results, Work&& work) {
         Stage stage(world_, comm_, task, results);
-        const AtAbruptEnd told(stage.session(), [this] { tell_call_off(); });
+        const AtAbruptEnd watching(stage.session(), [this] { tell_call_off(); });
         work(stage.session());
         left_open_ = left_open_ || stage.session().left_open;
     }

@@ -99,7 +99,7 @@ class ConsoleView : public Observer {
             const std::string told = sentence(of_way);
             if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";
         }
-        console_.print(fmt::format("\n{} beside {} work, {}\n{}\n{}", write ? "Write" : "Read",
+        console_.print(fmt::format("\n{} alongside {} work, {}\n{}\n{}", write ? "Write" : "Read",
                                    name(work),
                                    count_of(static_cast<std::int64_t>(repetitions), "repetition"),
                                    table.text(2), sentences));

@@ -198,7 +198,7 @@ std::string sentence(std::span<const Series* const> of_a_way) {
                            shown_size(Bytes{s.point.transfer}),
                            why(s.point, *limit_of(mean), mean));
     };
-    std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),
+    std::string text = fmt::format("{} {} alongside {} work: ", name(any->point.way),
                                    any->point.write ? "write" : "read", name(any->point.work));
     if (best == nullptr && any->times.size() < 2) {
         return text + "the share that hides needs at least two repetitions";

@@ -210,7 +210,7 @@ Json where_of(const Point& point) {
 }
 
 std::string text_of(const Point& point, std::string_view figure) {
-    return fmt::format("{} of {} {} {} beside {} work", figure, name(point.way),
+    return fmt::format("{} of {} {} {} alongside {} work", figure, name(point.way),
                        point.write ? "write" : "read", shown_size(Bytes{point.transfer}),
                        name(point.work));
 }

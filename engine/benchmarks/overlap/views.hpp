@@ -16,7 +16,7 @@ namespace effio::overlap {
 
 /// Coordinates of a cell.
 Json where_of(const Point& point);
-/// For people: "io_seconds of uring write 1MiB beside compute work".
+/// For people: "io_seconds of uring write 1MiB alongside compute work".
 std::string text_of(const Point& point, std::string_view figure);
 /// The times whose means are figures, and on which --until-ci looks: a share may be 0 and has then
 /// no width that is relative to it.

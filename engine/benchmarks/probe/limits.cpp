@@ -107,13 +107,13 @@ Fact cache(std::string_view where) {
     return {"cache", Unit::word, "where the bytes were", where};
 }
 
-void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome) {
+void memory_limits(Job& job, const Parameters& p, const ReportLimit& report, Outcome& outcome) {
     Session& session = job.session;
     const Comm& comm = session.comm;
     const auto none = Metric::none("B/s", in_virtual_time);
     if (session.clock.is_virtual()) {
-        tell({"memory copy, one process", none});
-        tell({"memory copy, a node", none});
+        report({"memory copy, one process", none});
+        report({"memory copy, a node", none});
         return;
     }
     begin_step(session, "copying memory", 2 * p.time.count);
@@ -135,14 +135,14 @@ void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& out
         wrong.cause = "a copy in memory is not its original";
         outcome.fail(session.signed_error(std::move(wrong)));
     }
-    tell({"memory copy, one process", Metric::rate(alone), {bytes_of_a_copy(p.memory.count)}});
-    tell({"memory copy, a node",
-          Metric::rate(nodes.min),
-          {processes(job.topology.max_ranks_on_node), of_nodes(nodes)}});
+    report({"memory copy, one process", Metric::rate(alone), {bytes_of_a_copy(p.memory.count)}});
+    report({"memory copy, a node",
+            Metric::rate(nodes.min),
+            {processes(job.topology.max_ranks_on_node), of_nodes(nodes)}});
 }
 
 void name_limits(Job& job, const Parameters& p, const std::function<std::string(int i)>& path,
-                 const Tell& tell, Outcome& outcome) {
+                 const ReportLimit& report, Outcome& outcome) {
     Session& session = job.session;
     const Comm& comm = session.comm;
     const double allowance = 10 + 10 * p.time.count;
@@ -192,12 +192,12 @@ void name_limits(Job& job, const Parameters& p, const std::function<std::string(
         return status;
     });
     const Facts detail{processes(comm.size()), files(comm.sum(made))};
-    tell({"files created", created, detail});
-    tell({"files looked up", looked_up, detail});
-    tell({"files removed", removed, detail});
+    report({"files created", created, detail});
+    report({"files looked up", looked_up, detail});
+    report({"files removed", removed, detail});
 }
 
-void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome) {
+void message_limits(Job& job, const Parameters& p, const ReportLimit& report, Outcome& outcome) {
     Session& session = job.session;
     const Comm& comm = session.comm;
     const std::array<std::pair<const char*, const char*>, 4> limits{
@@ -215,7 +215,7 @@ void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& ou
         if (network.model.message_latency.count <= 0) why = "messages take no time in this model";
     }
     if (!why.empty()) {
-        for (const auto& [name, unit] : limits) tell({name, Metric::none(unit, why)});
+        for (const auto& [name, unit] : limits) report({name, Metric::none(unit, why)});
         return;
     }
     const ExchangeMaker exchanges = network.maker();
@@ -235,10 +235,10 @@ void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& ou
     }
     const Facts of_pairs{pairs(latency.pairs.pairs), times(latency.pairs.seconds)};
     Metric one_way = Metric::time(latency.pairs.seconds.mean);
-    tell({limits[0].first, one_way, of_pairs});
-    tell({limits[1].first,
-          Metric::rate(bandwidth.pairs.rate.mean),
-          {pairs(bandwidth.pairs.pairs), rates(bandwidth.pairs.rate)}});
+    report({limits[0].first, one_way, of_pairs});
+    report({limits[1].first,
+            Metric::rate(bandwidth.pairs.rate.mean),
+            {pairs(bandwidth.pairs.pairs), rates(bandwidth.pairs.rate)}});
     const auto ring = [&](const rings::RingResult& r, double rate) {
         return Limit{"",
                      Metric::rate(comm.size() * rate),
@@ -248,8 +248,8 @@ void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& ou
     Limit random = ring(bandwidth.random.front(), bandwidth.random_rate());
     natural.name = limits[2].first;
     random.name = limits[3].first;
-    tell(std::move(natural));
-    tell(std::move(random));
+    report(std::move(natural));
+    report(std::move(random));
 }
 
 }  // namespace effio::probe

@@ -23,18 +23,18 @@ Fact processes(std::int64_t count);
 Fact backend(const std::string& name);
 Fact cache(std::string_view where);
 FieldInfos limit_details();
-using Tell = std::function<void(Limit)>;
+using ReportLimit = std::function<void(Limit)>;
 
 /// Copies from one buffer into another, by one process and by all at once. Nothing is measured in
 /// virtual time.
-void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome);
+void memory_limits(Job& job, const Parameters& p, const ReportLimit& report, Outcome& outcome);
 
 /// Separate files for each process, in one directory: created, looked up by a process of another
 /// node, removed. `path` names file `i` of the run's.
 void name_limits(Job& job, const Parameters& p, const std::function<std::string(int i)>& path,
-                 const Tell& tell, Outcome& outcome);
+                 const ReportLimit& report, Outcome& outcome);
 
 /// Pairs, and rings in the ranks' order and at random.
-void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome);
+void message_limits(Job& job, const Parameters& p, const ReportLimit& report, Outcome& outcome);
 
 }  // namespace effio::probe

@@ -129,20 +129,20 @@ Ending Probe::run(Job& job) {
     StreamLimits streams(ranks);
     Outcome outcome;
     std::vector<Limit> limits;
-    const Tell tell = [&](Limit limit) { limits.push_back(std::move(limit)); };
+    const ReportLimit report = [&](Limit limit) { limits.push_back(std::move(limit)); };
 
     FileSet names{parameters_.prefix + "_name."};
     names.count = static_cast<int>(ranks * parameters_.names);
     names.indexed = true;
     names.digits = 6;
-    study::FurtherWork beside{{names}, [&](const Target& target) {
-                                  memory_limits(job, parameters_, tell, outcome);
-                                  name_limits(
-                                      job, parameters_,
-                                      [&](int i) { return target.path(names, i); }, tell, outcome);
-                                  message_limits(job, parameters_, tell, outcome);
-                              }};
-    Ending ending = study::run(job, *definition, parameters_, &streams, &beside);
+    study::FurtherWork further{
+        {names}, [&](const Target& target) {
+            memory_limits(job, parameters_, report, outcome);
+            name_limits(
+                job, parameters_, [&](int i) { return target.path(names, i); }, report, outcome);
+            message_limits(job, parameters_, report, outcome);
+        }};
+    Ending ending = study::run(job, *definition, parameters_, &streams, &further);
     const Agreed agreed = agree(session, session.comm, outcome);
     if (agreed.failed()) add(ending, *agreed.error);
     if (agreed.interrupted && ending.status == ExitCode::done) {

@@ -109,12 +109,13 @@ Result<std::string> make_place(const std::string& asked, const Members& members)
 }
 
 void print_outcome(const Members& members, const std::string& place, const Neighbours& neighbours) {
-    const auto told = neighbours.told();
+    const auto reports = neighbours.reports();
     std::string text = "\n";
-    for (std::size_t i = 0; i < told.size(); ++i) {
-        text += fmt::format("{}: {}, {}/result.jsonl\n", members[i].name(),
-                            told[i].ended ? name(*told[i].ended) : "its end is not known here",
-                            folder_of(place, members[i]));
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        text +=
+            fmt::format("{}: {}, {}/result.jsonl\n", members[i].name(),
+                        reports[i].ended ? name(*reports[i].ended) : "its end is not known here",
+                        folder_of(place, members[i]));
     }
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);

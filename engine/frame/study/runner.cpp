@@ -421,7 +421,7 @@ Status check_cap(const Definition& definition, const Options& options) {
 }
 
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
-           const FurtherWork* beside) {
+           const FurtherWork* further) {
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
@@ -438,8 +438,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     request.files = files_of(groups);
     request.only_read =
         std::none_of(groups.begin(), groups.end(), [](const Group& group) { return group.writes; });
-    if (beside != nullptr) {
-        request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
+    if (further != nullptr) {
+        request.files.insert(request.files.end(), further->files.begin(), further->files.end());
     }
     auto run = StorageRun::begin(job, std::move(request), ways.real_files(), options.storage.cache,
                                  needs_of(definition, options));
@@ -465,7 +465,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const Stage stage{job, options, target, ways, direct.get(), queued.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
-    if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(target);
+    if (further != nullptr && session.comm.max(stopped ? 1 : 0) == 0) further->work(target);
     ending = run->end(session, storage, std::move(ending));
     if (saved.error) add(ending, *saved.error);
     return ending;

@@ -32,9 +32,9 @@ struct FurtherWork {
     std::function<void(const Target&)> work;  ///< collective
 };
 
-/// Collective. `more` sees the run next to records and console; may be null, and so may `beside`.
+/// Collective. `more` sees the run next to records and console; may be null, and so may `further`.
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
-           const FurtherWork* beside = nullptr);
+           const FurtherWork* further = nullptr);
 
 /// `Parameters` derive from Options.
 template <class Parameters>

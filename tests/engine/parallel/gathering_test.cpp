@@ -73,7 +73,7 @@ TEST(Gathering, waiting_is_a_sign_of_life) {
             two.neighbours.end(ExitCode::done, "");
         });
     } else {
-        while (!two.neighbours.told()[0].ended) {
+        while (!two.neighbours.reports()[0].ended) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }

@@ -28,9 +28,9 @@ TEST_F(NeighboursTest, an_end_of_another_group_is_no_end_of_the_job) {
     group(2).end(ExitCode::io_error, "no space");
     EXPECT_FALSE(first.look());
     EXPECT_EQ(first.cause(), "");
-    EXPECT_EQ(first.told()[1].ended, ExitCode::io_error);
-    EXPECT_EQ(first.told()[1].reason, "no space");
-    EXPECT_FALSE(first.told()[0].ended);
+    EXPECT_EQ(first.reports()[1].ended, ExitCode::io_error);
+    EXPECT_EQ(first.reports()[1].reason, "no space");
+    EXPECT_FALSE(first.reports()[0].ended);
 }
 
 TEST_F(NeighboursTest, a_group_that_ends_the_job_is_heard_by_the_others_alone) {
@@ -50,7 +50,7 @@ TEST_F(NeighboursTest, who_ends_the_job_waits_for_the_last_words_of_the_others) 
     second.call_off(ExitCode::hung, "no progress");
     std::jthread other([&] { first.end(ExitCode::interrupted, second.name() + " ended the job"); });
     second.wait_for_others(progress_);
-    EXPECT_EQ(first.told()[0].ended, ExitCode::interrupted);
+    EXPECT_EQ(first.reports()[0].ended, ExitCode::interrupted);
     second.end(ExitCode::hung, "no progress");
     EXPECT_EQ(second.wait_for_all(progress_, ExitCode::done), ExitCode::hung);
     EXPECT_EQ(first.wait_for_all(progress_, ExitCode::interrupted), ExitCode::hung);
@@ -59,7 +59,7 @@ TEST_F(NeighboursTest, who_ends_the_job_waits_for_the_last_words_of_the_others) 
 TEST_F(NeighboursTest, a_group_without_a_sign_of_life_is_called_off_by_another_one) {
     auto first = group(1);
     auto second = group(2);
-    const auto called_off = [&] { return first.told()[1].called_off; };
+    const auto called_off = [&] { return first.reports()[1].called_off; };
     first.beat();
     // Not seen yet: a group that has never given a sign prepares itself.
     first.look_for_the_frozen(0);
@@ -82,10 +82,10 @@ TEST_F(NeighboursTest, signs_of_life_and_ends_are_no_reason_to_call_off) {
         second.beat();
         first.look_for_the_frozen(3600);
     }
-    EXPECT_FALSE(first.told()[1].called_off);
+    EXPECT_FALSE(first.reports()[1].called_off);
     second.end(ExitCode::done, "");
     first.look_for_the_frozen(0);
-    EXPECT_FALSE(first.told()[1].called_off);
+    EXPECT_FALSE(first.reports()[1].called_off);
     std::filesystem::remove(path_ + ".alive");
 }
 
@@ -96,7 +96,7 @@ TEST_F(NeighboursTest, two_that_end_the_job_do_not_wait_for_each_others_files) {
     second.call_off(ExitCode::hung, "b");
     first.wait_for_others(progress_);
     second.wait_for_others(progress_);
-    EXPECT_FALSE(first.told()[0].ended);
+    EXPECT_FALSE(first.reports()[0].ended);
 }
 
 TEST_F(NeighboursTest, what_is_half_written_or_strange_is_skipped) {
@@ -105,7 +105,7 @@ TEST_F(NeighboursTest, what_is_half_written_or_strange_is_skipped) {
                                         << "{\"event\":\"call_off\",\"grou";
     auto first = group(1);
     EXPECT_FALSE(first.look());
-    EXPECT_TRUE(first.told()[1].ended);
+    EXPECT_TRUE(first.reports()[1].ended);
 }
 
 TEST_F(NeighboursTest, nobody_waits_for_a_file_that_this_node_does_not_see) {

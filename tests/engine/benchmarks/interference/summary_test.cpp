@@ -73,7 +73,7 @@ TEST(InterferenceTurns, a_turn_says_who_else_is_in_it) {
     EXPECT_EQ(others({1}, 1), "");
     EXPECT_EQ(others({1, 3, 4}, 3), "1,4");
     EXPECT_EQ(title_of({2}, names()), "2 mdtest alone");
-    EXPECT_EQ(title_of({1, 2}, names()), "1 ior beside 2 mdtest");
+    EXPECT_EQ(title_of({1, 2}, names()), "1 ior next to 2 mdtest");
 }
 
 /// Rounds of 100/50 = 2 and 100/12.5 = 8: exp of the mean of log 2 and log 8 is 4.

@@ -122,21 +122,22 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     const Series large = series(Way::nonblocking, 1 << 20, all);
     const Series small = series(Way::nonblocking, 4096, none);
     const std::vector<const Series*> both{&small, &large};
-    EXPECT_EQ(sentence(both),
-              "nonblocking write beside compute work: 100 % of 1 MiB hides (the computation hides "
-              "it), but 0 % of 4 KiB hides (the bytes are left for the wait: the transfer does not "
-              "go on, or not as fast, while the rank computes)");
+    EXPECT_EQ(
+        sentence(both),
+        "nonblocking write alongside compute work: 100 % of 1 MiB hides (the computation hides "
+        "it), but 0 % of 4 KiB hides (the bytes are left for the wait: the transfer does not "
+        "go on, or not as fast, while the rank computes)");
     none.wait = 0;
     none.post = 10;
     const Series waits = series(Way::blocking, 4096, none);
     const std::vector<const Series*> one{&waits};
     EXPECT_EQ(
         sentence(one),
-        "blocking write beside compute work: 0 % of 4 KiB hides (the call comes back when the "
+        "blocking write alongside compute work: 0 % of 4 KiB hides (the call comes back when the "
         "bytes are moved)");
     const Series longer = series(Way::blocking, 4096, times(10, 20, 30.4));
     EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 60),
-              "blocking write beside compute work: nothing of 4 KiB hides (");
+              "blocking write alongside compute work: nothing of 4 KiB hides (");
     const Series unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
     const std::vector<const Series*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
@@ -165,7 +166,7 @@ TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
     EXPECT_EQ(best_of({once}), nullptr);
     const std::vector<const Series*> one{&once};
     EXPECT_EQ(sentence(one),
-              "thread write beside compute work: the share that hides needs at least two "
+              "thread write alongside compute work: the share that hides needs at least two "
               "repetitions");
     const Series below = series(Way::thread, 4096, times(1, 4, 18.37));
     EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
@@ -192,11 +193,11 @@ TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
     const std::vector<const Series*> one{&unknown};
     EXPECT_EQ(
         sentence(one),
-        "thread write beside compute work: no share is known within ± 20 %; more repetitions, "
+        "thread write alongside compute work: no share is known within ± 20 %; more repetitions, "
         "or a machine that is quiet, would show it");
     const std::vector<const Series*> both{&unknown, &known};
     EXPECT_TRUE(
-        sentence(both).starts_with("thread write beside compute work: 49 % of 8 KiB hides ("));
+        sentence(both).starts_with("thread write alongside compute work: 49 % of 8 KiB hides ("));
 }
 
 }  // namespace
