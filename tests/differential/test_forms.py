@@ -107,7 +107,8 @@ def test_ior_prints_what_more_letters_ask_for(engine: Engine, data: Path) -> Non
     ]
     row = "row write 8.00 4.00"
     checks = ["checks", "time", ""]
-    assert [line for line in results if not line.startswith("hint ")] == [
+    # Names and values of hints are the MPI library's.
+    assert [line for line in results if line.split(" ")[0] != "hint"] == [
         *("results", "signature", "", "head of the results", "head of the results"),
         *(*hints, f"{row} 0", *checks, "row remove - - 0"),
         *("signature", *hints, f"{row} 1", *checks, "row remove - - 1"),

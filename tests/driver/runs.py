@@ -14,10 +14,11 @@ from engines import Engine
 
 # One call of every row: the smallest complete run.
 SHORT = ("--time", "0s", "--memory-per-rank", "256MiB", "--partitions", "2", "-n", "2")
-# Long enough to be stopped in the middle, after the first of its rows.
+# Long enough to be stopped in the middle, after the first of its rows: the cap ends a round after a
+# few seconds.
 LONG = (
     "--time", "60s", "--memory-per-rank", "256MiB", "--max-bytes", "2GiB", "-n", "2",
-    "--partitions", "2",
+    "--partitions", "2", "--rounds", "50",
 )  # fmt: skip
 
 Alive = Callable[["subprocess.Popen[str]"], "subprocess.Popen[str]"]

@@ -136,7 +136,7 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
         "blocking write alongside compute work: 0 % of 4 KiB hides (the call comes back when the "
         "bytes are moved)");
     const Series longer = series(Way::blocking, 4096, times(10, 20, 30.4));
-    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 60),
+    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 63),
               "blocking write alongside compute work: nothing of 4 KiB hides (");
     const Series unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
     const std::vector<const Series*> nothing{&unmeasured};
