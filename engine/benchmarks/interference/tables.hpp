@@ -12,7 +12,8 @@
 
 namespace effio::interference {
 
-/// "ior next to mdtest", "ior alone"; a benchmark that is there twice goes with the number of its group.
+/// "ior next to mdtest", "ior alone"; a benchmark that is there twice goes with the number of its
+/// group.
 std::string title_of(const Turn& turn, const std::vector<std::string>& benchmarks);
 /// "2 mdtest"
 std::string group_name(int group, const std::vector<std::string>& benchmarks);
