@@ -152,7 +152,7 @@ def pairs(kit: Kit) -> list[Pair]:
         for name, transfer, at_least in SIZES:
             found.append(
                 Pair(
-                    f"ior {where} {name} in turn",
+                    f"ior {where} {name}",
                     f"calls of {name} by ior's loop and a bare one in turn, 2 ranks, {where}",
                     *in_turn(partial(rates_beside, kit, where, transfer), scale=1e-6),
                     "MB/s",

@@ -55,7 +55,7 @@ def pairs(kit: Kit) -> list[Pair]:
             question = f"{files} empty files of each of {ranks} ranks in one directory on {where}"
             all_pairs.append(
                 Pair(
-                    f"mdtest {where} {ranks} in turn",
+                    f"mdtest {where} {ranks}",
                     f"mdtest's phases and a bare loop in turn, {fewer} files of each of {ranks}"
                     f" ranks, {where}",
                     *in_turn(partial(beside, kit, where, ranks, fewer)),
