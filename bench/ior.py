@@ -103,8 +103,8 @@ def queued_in_turn(kit: Kit) -> str:
     knows and into such as it does not."""
     if shutil.which("fio") is None:
         raise AbsentError("fio is not on this machine")
-    told = json.loads(kit.launch([kit.engine, "describe", "backends"], ranks=1))
-    if any(one["missing"] for one in told if one["name"] == "uring"):
+    reported = json.loads(kit.launch([kit.engine, "describe", "backends"], ranks=1))
+    if any(one["missing"] for one in reported if one["name"] == "uring"):
         raise AbsentError("this build has no backend uring")
     lines = []
     with kit.place("disk") as place:

@@ -144,6 +144,8 @@ def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = Fa
     figure = result.figure("b_eff_io_partition", partition=partition)
     assert math.isclose(figure["metric"]["value"], value)
     assert (figure["detail"]["rows_by_common_clock"] > 0) == (by_common_clock > 0)
-    told = [reason for reason in figure["reasons"] if "oversubscribed: not comparable" in reason]
-    assert len(told) == (by_common_clock > 0)
+    reported = [
+        reason for reason in figure["reasons"] if "oversubscribed: not comparable" in reason
+    ]
+    assert len(reported) == (by_common_clock > 0)
     return value

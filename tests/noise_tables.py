@@ -155,8 +155,8 @@ def rulings() -> Rows:
             sides = [0, 0]
             for sample in _samples(kind, RULINGS, count):
                 met = float(sample.mean()) >= kind.truth
-                told = guard.of_mean([sample], kind.truth, met, RISK)
-                sides[met] += told.decides(RISK)
+                reported = guard.of_mean([sample], kind.truth, met, RISK)
+                sides[met] += reported.decides(RISK)
             row.append(f"{100 * max(sides) / RULINGS:.0f}")
         rows.append(row)
     return rows

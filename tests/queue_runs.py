@@ -33,8 +33,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 def needs_uring(engine: Engine, where: Path) -> None:
     """Skips the test where this program has no io_uring."""
-    told = engine.alone(["describe", "backends"], where)
-    (row,) = [r for r in json.loads(told.stdout) if r["name"] == "uring" and r["serves"] == "bytes"]
+    reported = engine.alone(["describe", "backends"], where)
+    (row,) = [
+        r for r in json.loads(reported.stdout) if r["name"] == "uring" and r["serves"] == "bytes"
+    ]
     if row["missing"]:
         pytest.skip(row["missing"])
 

@@ -108,8 +108,8 @@ class EffioTest(rfm.RunOnlyRegressionTest):  # type: ignore[misc]  # reframe has
             return sn.assert_true(False, msg=f"no result: {error.message}".translate(_BRACES))
         why = [result.end.reason] if result.end else []
         why += [error.text() for error in result.end.errors[:3]] if result.end else []
-        told = f"the run ended as {result.status}: {'; '.join(filter(None, why))}"
-        return sn.assert_eq(result.status, "done", msg=fmt.plain(told).translate(_BRACES))
+        reported = f"the run ended as {result.status}: {'; '.join(filter(None, why))}"
+        return sn.assert_eq(result.status, "done", msg=fmt.plain(reported).translate(_BRACES))
 
     @run_before("performance")  # type: ignore[untyped-decorator]
     def set_performance(self) -> None:

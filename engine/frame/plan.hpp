@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/json.hpp"
-#include "frame/until_ci.hpp"
+#include "frame/until_ci_options.hpp"
 
 namespace effio {
 

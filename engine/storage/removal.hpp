@@ -34,8 +34,8 @@ struct NameSet {
     Json to_json() const;  ///< {"kind", "name": pattern, "counts"}
 };
 
-/// Removes a regular file. One that is not there is no error; whatever is not a regular file is one
-/// and stays.
+/// Removes a regular file. A missing file is not an error; anything that is not a regular file is
+/// one and stays.
 Status remove_file(const std::string& path);
 
 /// What a removal had to leave: paths, some of them only if there are very many.

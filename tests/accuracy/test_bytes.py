@@ -29,8 +29,8 @@ def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: 
     assert data > 80 * MIB
     # Rows of a few KiB dirty whole blocks again that rows before them have written.
     assert data <= written <= 1.15 * data + 8 * MIB
-    told = sum(m["cache"]["device_written_bytes"] for m in sent)
-    assert data <= told <= written
+    reported = sum(m["cache"]["device_written_bytes"] for m in sent)
+    assert data <= reported <= written
     fetched = result.rows(access="read")
     assert sum(m["cache"]["device_read_bytes"] for m in fetched) <= read <= 2 * MIB
     large = [m for m in fetched if m["bytes"] >= MIB]

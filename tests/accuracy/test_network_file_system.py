@@ -51,12 +51,12 @@ def test_a_file_of_a_gluster_with_links_of_known_rate(
                 assert done.returncode == 0, done.stderr
                 (folder,) = Store(cwd / "effio-runs").folders()
                 result = folder.result()
-                told = {}
+                reported = {}
                 for m in result.measurements:
                     assert m.valid
                     assert m.rate.value is not None
-                    told[f"gluster-{m.access}"] = m.rate.value
-                return told
+                    reported[f"gluster-{m.access}"] = m.rate.value
+                return reported
 
             book.judge(["gluster-write", "gluster-read"], measure)
     except NotHereError as reason:

@@ -192,13 +192,13 @@ def test_b_eff_io_on_a_device_of_known_rate(
 
     def measure() -> dict[str, float]:
         result = runs("b-eff-io", *words, ranks=1, prefix=prefix).result
-        told = {}
+        reported = {}
         for access in ("write", "read"):
             rows = result.rows(access=access, is_lmax=True)
             assert [m["bytes"] for m in rows] == [8 * MIB] * 5  # 1/128 of the memory
             seconds = sum(m["seconds"]["total"]["max"] for m in rows)
-            told[f"b-eff-io-{access}"] = sum(m["bytes"] for m in rows) / seconds
-        return told
+            reported[f"b-eff-io-{access}"] = sum(m["bytes"] for m in rows) / seconds
+        return reported
 
     book.judge(["b-eff-io-write", "b-eff-io-read"], measure)
 

@@ -111,10 +111,10 @@ def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     for name in ("1-create", "2-remove", "3-stat"):
         for how in ("single", "separate"):
             assert found[f"mdtest-{name}-{how}"].ruling is Ruling.PASS, name
-    told = found["mdtest-2-remove-single"]
-    assert told.value == pytest.approx(43862.148)
-    assert told.sample is not None
-    assert told.sample.cov == pytest.approx(14615.957 / 43862.148)
+    reported = found["mdtest-2-remove-single"]
+    assert reported.value == pytest.approx(43862.148)
+    assert reported.sample is not None
+    assert reported.sample.cov == pytest.approx(14615.957 / 43862.148)
     assert found["valid"].ruling is Ruling.PASS
     # Nine are not ten.
     nine = outcomes(load_rules("blue-waters"), [ior(tmp_path, "nine", [2e12] * 9, labels=IOR_1)])
@@ -129,9 +129,9 @@ def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     assert outcomes(load_rules("blue-waters"), [exact])["ior-1-write"].ruling is Ruling.PASS
     # An empty directory is not one of a million files.
     empty = mdtest(tmp_path, rates, False, 0)
-    told = outcomes(load_rules("blue-waters"), [empty])["mdtest-1-create-single"]
-    assert told.ruling is Ruling.OPEN
-    assert "options.populate at least 1000000; there is 0" in told.reason
+    reported = outcomes(load_rules("blue-waters"), [empty])["mdtest-1-create-single"]
+    assert reported.ruling is Ruling.OPEN
+    assert "options.populate at least 1000000; there is 0" in reported.reason
 
 
 def servers(folder: Path, rates: dict[int, float], **more: Any) -> list[Judged]:
@@ -317,10 +317,10 @@ def test_a_copied_run_is_not_another_repetition(effio: Effio) -> None:
               "benchmark": "b-eff-io", "arguments": [], "command": []}  # fmt: skip
     (folder / "run.json").write_text(json.dumps(record))
     shutil.copytree(folder, effio.cwd / "effio-runs" / "again")
-    told: list[str] = []
+    reported: list[str] = []
     store = Store(effio.cwd / "effio-runs")
-    assert len(gather.judged([str(store.root)], store, told.append)) == 1
-    assert "is a copy of" in told[0]
+    assert len(gather.judged([str(store.root)], store, reported.append)) == 1
+    assert "is a copy of" in reported[0]
 
 
 # Figures, rehearsals, odd repetitions -------------------------------------------------------------
@@ -395,7 +395,7 @@ def test_a_mean_that_misleads_decides_only_if_all_values_do(tmp_path: Path) -> N
         for n, some in ((1, [1e9, 1.01e9, 0.99e9, 1.0e9, 1.005e9]), (2, values))
     ]
     linear = {"kind": "linearity", "axis": "label.servers", "tolerance": 0.1}
-    told = one(rule(**linear), steps)
-    assert (told.ruling, told.reason[:19]) == (Ruling.PASS, "above linear at 2: ")
+    reported = one(rule(**linear), steps)
+    assert (reported.ruling, reported.reason[:19]) == (Ruling.PASS, "above linear at 2: ")
     slow = ior(tmp_path, "slow", [0.65 * 2 * v for v in values], labels={"servers": "2"})
     assert one(rule(**linear), [steps[0], slow]).ruling is Ruling.CLOSE

@@ -22,7 +22,7 @@ BAD = {
     'kind = "threshold"': "3:1: rule.0: one of at_least, above, at_most and below is needed",
     'kind = "valid"\ntolerance = 0.1\n[[rule]]\nname = "b"': "unknown key 'tolerance'",
     'kind = "threshold"\nat_least = "1TB/s"\nabove = "1TB/s"': "one of at_least",
-    'kind = "threshold"\nat_least = "1 TB"': "'1 TB' is no rate or time; write it as 1TB/s",
+    'kind = "threshold"\nat_least = "1 TB"': "'1 TB' is not a rate or time; write it as 1TB/s",
     'kind = "threshold"\nat_least = 5': "valid string",
     'kind = "valid"\nrepetitons = 3': "6:1: unknown key 'repetitons'; did you mean 'repetitions'?",
     'kind = "valid"\nselect = { acess = "write" }': "did you mean 'access'?",
@@ -111,5 +111,5 @@ def test_projections_are_marked(effio: Effio) -> None:
     submission.write_text('[[projection]]\nrule = "write"\nvalue = "many"\n')
     done = effio.call("accept", rules, result, "--submission", submission)
     assert done.returncode == 2
-    assert "submission.toml:3:1: projection.0.value: 'many' is no rate or time" in done.stderr
+    assert "submission.toml:3:1: projection.0.value: 'many' is not a rate or time" in done.stderr
     assert "submission.toml:1:1: 'method' is missing" in done.stderr

@@ -123,8 +123,12 @@ def test_what_is_in_it(bundle: Path) -> None:
     (projected,) = (r for r in results if r["Projected Rate"])
     assert projected["Test"] == "Shared writes (projected)"
     assert (projected["Benchmarked Rate"], projected["Projected Rate"]) == ("5.0", "1200.0")
-    (told,) = rows(bundle, "projections")
-    assert (told["Rule"], told["System"], told["Method"]) == ("write", "A", "240 times the servers")
+    (reported,) = rows(bundle, "projections")
+    assert (reported["Rule"], reported["System"], reported["Method"]) == (
+        "write",
+        "A",
+        "240 times the servers",
+    )
     assert rows(bundle, "acceptance")[0]["ruling"] == "✓ pass (projected)"
     options = {(r["run"], r["option"]): r for r in rows(bundle, "options")}
     assert options["first", "time"]["asked"] == "12s"
@@ -212,8 +216,8 @@ def test_runs_that_do_different_things_have_no_common_mean(effio: Effio) -> None
     keep(effio, "second", 3.0, options={"time": 24.0, "rewrite": False})
     assert effio.call("bundle", "first", "second", "-o", "out").returncode == 0
     results = rows(effio.cwd / "out", "results-b-eff-io")
-    told = [(r["Test"].rpartition(", ")[2], r["Benchmarked Rate"]) for r in smallest(results)]
-    assert [(name, float(rate)) for name, rate in told] == [
+    reported = [(r["Test"].rpartition(", ")[2], r["Benchmarked Rate"]) for r in smallest(results)]
+    assert [(name, float(rate)) for name, rate in reported] == [
         ("time 12 s", 5.0),
         ("time 24 s", 15.0),
     ]
@@ -322,7 +326,7 @@ def test_mistakes(effio: Effio) -> None:
         (("bundle", "first"), "Missing option"),
         (("bundle", "first", "-o", "x", "--submission", "submission.toml"), "--rules RULES"),
         (("bundle", "nothing", "-o", "x"), "no run 'nothing'"),
-        (("verify-bundle", "there"), "is no bundle"),
+        (("verify-bundle", "there"), "is not a bundle"),
         (("verify-bundle", "nowhere"), "nowhere: not a folder"),
     ):
         done = effio.call(*words)

@@ -51,18 +51,23 @@ READ = Line(title="cold read", access="read", show="rate", from_storage=True)
 
 
 def test_a_line_is_all_bytes_over_all_seconds(tmp_path: Path) -> None:
-    told = line_of(READ, _ior(tmp_path), "")
+    reported = line_of(READ, _ior(tmp_path), "")
     # 200 bytes in 4 s; the repetitions reached 100 B/s and 33.3 B/s.
-    assert (told.value, told.unit, told.bytes, told.seconds) == (50.0, "B/s", 200, 4.0)
-    assert told.high == 100.0
-    assert told.low == pytest.approx(100 / 3)
-    assert told.source == "from storage"
+    assert (reported.value, reported.unit, reported.bytes, reported.seconds) == (
+        50.0,
+        "B/s",
+        200,
+        4.0,
+    )
+    assert reported.high == 100.0
+    assert reported.low == pytest.approx(100 / 3)
+    assert reported.source == "from storage"
 
 
 def test_repetitions_of_a_line_have_a_range_or_an_interval(tmp_path: Path) -> None:
     """As everywhere: fewer than five a range, then an interval; odd ones are not reliable."""
 
-    def told(*seconds: float) -> CardLine:
+    def reported(*seconds: float) -> CardLine:
         lines = [made.run_line(benchmark="ior")]
         for number, one in enumerate(seconds):
             lines.append(
@@ -75,21 +80,21 @@ def test_repetitions_of_a_line_have_a_range_or_an_interval(tmp_path: Path) -> No
         lines = made.numbered([*lines, made.end()])
         return line_of(READ, read_result(made.write(tmp_path / f"{len(seconds)}.jsonl", lines)), "")
 
-    assert told(1.0, 1.25).interval() == "80.00 B/s to 100.0 B/s (range of 2)"
-    five = told(0.9, 1.1, 0.8, 1.2, 1.0)
+    assert reported(1.0, 1.25).interval() == "80.00 B/s to 100.0 B/s (range of 2)"
+    five = reported(0.9, 1.1, 0.8, 1.2, 1.0)
     # 500 bytes in 5 s. Linearized, the rates are 100 + 100 (1 - t): 110, 90, 120, 80, 100, with a
     # deviation of sqrt(250) and Student's t of 2.776: ± 19.6.
     assert (five.value, five.interval(), five.odd) == (100.0, "± 19.6 % (95 %)", "")
-    two_modes = told(*[1.0, 0.5] * 10)
+    two_modes = reported(*[1.0, 0.5] * 10)
     assert two_modes.odd.startswith("not reliable: two modes, 50 % of 20 at")
 
 
 def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) -> None:
     line = Line(title="4 KiB reads", access="read", show="operations")
-    told = line_of(line, _ior(tmp_path), "")
-    assert (told.value, told.unit, told.calls) == (12.5, "op/s", 50)
+    reported = line_of(line, _ior(tmp_path), "")
+    assert (reported.value, reported.unit, reported.calls) == (12.5, "op/s", 50)
     # 196 of 199 calls are within the first bucket, 98.5 %: the 99th is in the second.
-    assert told.p99 == 7e-3
+    assert reported.p99 == 7e-3
 
 
 @pytest.mark.parametrize(
@@ -100,9 +105,9 @@ def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) ->
     ],
 )
 def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str, why: str) -> None:
-    told = line_of(READ, _ior(tmp_path, verdict), "")
-    assert told.value is None
-    assert told.missing == f"no storage read number: {why}"
+    reported = line_of(READ, _ior(tmp_path, verdict), "")
+    assert reported.value is None
+    assert reported.missing == f"no storage read number: {why}"
     # A write that was flushed counts, whatever was seen of it.
     written = line_of(Line(title="write", access="write", show="rate"), _ior(tmp_path, verdict), "")
     assert written.value == 50.0
@@ -110,8 +115,8 @@ def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str
 
 def test_a_rate_of_which_nothing_is_known_is_shown_with_what_was_done(tmp_path: Path) -> None:
     """File systems without counters: the number stands, and says what it may be of."""
-    told = line_of(READ, _ior(tmp_path, "unknown"), "")
-    assert (told.value, told.source) == (50.0, "not known")
+    reported = line_of(READ, _ior(tmp_path, "unknown"), "")
+    assert (reported.value, reported.source) == (50.0, "not known")
     evidence = Evidence(True, 100, None, {Place.UNKNOWN: 1.0}, ["dropped"])
     assert evidence.short() == "client cache dropped; server cache unknown"
 
@@ -153,13 +158,13 @@ def test_messages_are_those_of_a_pair(tmp_path: Path) -> None:
 
 def _printed(result: Result, reads: Result, columns: int) -> str:
     figure = Line(title="b_eff_io, a first look", show="figure", figure="b_eff_io")
-    told = [
+    reported = [
         (Line(title="sequential write, until on storage", access="write", show="rate"), result, ""),
         (READ, reads, ""),
         (figure, result, ""),
     ]
     console = Console(width=columns, record=True, file=open("/dev/null", "w"), no_color=True)  # noqa: SIM115, PTH123
-    print_card(console, device_card("What this storage does", told))
+    print_card(console, device_card("What this storage does", reported))
     return console.export_text()
 
 
@@ -212,8 +217,8 @@ def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) 
         else one
         for one in lines
     ]
-    told = figure_note(line, read_result(made.write(tmp_path / "m.jsonl", in_memory)), "")
-    assert told.endswith("because the directory lies in memory (tmpfs).")
+    reported = figure_note(line, read_result(made.write(tmp_path / "m.jsonl", in_memory)), "")
+    assert reported.endswith("because the directory lies in memory (tmpfs).")
 
 
 def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
@@ -227,15 +232,15 @@ def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
         one["cache"] |= {"ways": ["dropped"], "process_read_bytes": fetched[one["pattern"]]}
         fetched[one["pattern"]] = 0
     line = load_shipped("quick").named("b_eff_io").line[0]
-    told = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
-    assert "300.0 MB/s" in told
-    assert "reads from storage" in told
+    reported = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
+    assert "300.0 MB/s" in reported
+    assert "reads from storage" in reported
     # One type that nobody fetched.
     for one in reads:
         if one["pattern"] == "scatter":
             one["cache"]["process_read_bytes"] = 0
-    told = figure_note(line, read_result(made.write(tmp_path / "b.jsonl", lines)), "")
-    assert "no storage number" in told
+    reported = figure_note(line, read_result(made.write(tmp_path / "b.jsonl", lines)), "")
+    assert "no storage number" in reported
 
 
 def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:
@@ -273,12 +278,12 @@ def test_a_quick_check_stays_within_its_time_however_slow_the_storage_is(
     # 3 s * 2 * 3 + 1.2 s * 2 * 3 + 1.5 s * 1 * 3 + 0.9 s * 3 * 3
     assert longest == pytest.approx(37.8)
     assert options["b_eff_io"]["time"] == "10.8s"
-    told = {
+    reported = {
         p.point.step.name: planned.expected(p.seconds)
         for p in planned.plan(study.repetitions(), study.engines)
     }
     assert study.settings.seconds == 60
-    assert longest + (told["messages"] or 60) + (told["b_eff_io"] or 60) <= 60
+    assert longest + (reported["messages"] or 60) + (reported["b_eff_io"] or 60) <= 60
 
 
 def test_creating_files_slowly_takes_no_longer(any_engine: Engine, tmp_path: Path) -> None:

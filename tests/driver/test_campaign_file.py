@@ -82,7 +82,7 @@ def test_expressions(text: str, value: object) -> None:
         ("9 ** 9 ** 9", "exponent beyond 64"),
         ("2 ** 63 * 2", "beyond 2^63"),
         ("1e999", "beyond 2^63"),
-        ("m * 1000000000", "is no number"),
+        ("m * 1000000000", "is not a number"),
         ("transfre", "did you mean 'transfer'?"),
         ("1 / 0", "division by zero"),
         ("(" * 5000, "longer than 1000"),
@@ -274,7 +274,7 @@ def test_only_and_skip(study: Studying) -> None:
          "6:1", "transfer has 1, block has 2"),
         (STEP + "exclude = [{ nix = 1 }]\n", "6:1", "'nix' is not an axis"),
         (STEP + 'needs = ["b"]\n[[step]]\nname = "bb"\nbenchmark = "ior"\n', "6:1",
-         "'b' is no other step; did you mean 'bb'?"),
+         "'b' is not another step; did you mean 'bb'?"),
         (STEP + 'needs = ["b"]\n[[step]]\nname = "b"\nbenchmark = "ior"\nneeds = ["a"]\n', "3:1",
          "the steps wait for each other: a -> b -> a"),
         (STEP + 'setup = [["x", "{nix}"]]\n', "6:1", "no name 'nix'"),
@@ -288,9 +288,9 @@ def test_a_bad_file_is_refused_with_place_and_nearest_word(
     with pytest.raises(EffioError) as error:
         study(text)
     assert error.value.code == ExitCode.USAGE
-    told = error.value.message
-    assert told.startswith(f"{tmp_path}/c.toml:{place}: " if place else f"{tmp_path}/c.toml: ")
-    assert fault in told
+    reported = error.value.message
+    assert reported.startswith(f"{tmp_path}/c.toml:{place}: " if place else f"{tmp_path}/c.toml: ")
+    assert fault in reported
 
 
 def test_all_faults_are_told_at_once(study: Studying) -> None:

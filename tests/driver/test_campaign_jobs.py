@@ -126,7 +126,7 @@ def test_a_full_queue_is_told_once_and_tried_again(
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "reported"),
     [
         ("TIMEOUT", "it reached its time limit; --minutes gives more"),
         ("NODE_FAIL", "a node was lost"),
@@ -135,7 +135,7 @@ def test_a_full_queue_is_told_once_and_tried_again(
 )
 def test_how_a_job_ended_is_told_and_it_is_run_again(
     state: str,
-    told: str,
+    reported: str,
     with_engine: Effio,
     write: Callable[[str], None],
     slurm: SlurmStandIn,
@@ -148,7 +148,7 @@ def test_how_a_job_ended_is_told_and_it_is_run_again(
     assert record_of(bad)["batch"]["job_id"] == "1"
     (line,) = [line for line in done.stderr.splitlines() if f"ended as {state}" in line]
     assert line.startswith("2 of 2, a transfer=256KiB: environment: ")
-    assert told in line
+    assert reported in line
     assert line.endswith(f"see {bad.relative_to(with_engine.cwd)}")
     in_jobs(with_engine, 2)
     assert len(slurm.calls("sbatch")) == 3

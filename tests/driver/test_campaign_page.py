@@ -285,9 +285,9 @@ def test_trend_on_the_terminal_and_without_its_library(
     assert data["schema"] == "effio-trend/1"
     assert data["values"][0]["changes"] == [{"night": "2026-01-05", "before": 100e6, "after": 70e6}]
     monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
-    told = trend_of("n", runs_of(Store(store).folders(), "nightly", every=True))
-    assert "change points need ruptures" in told.missing
-    assert "change points need ruptures" in trend_report(told).findings[0].text.lower()
+    reported = trend_of("n", runs_of(Store(store).folders(), "nightly", every=True))
+    assert "change points need ruptures" in reported.missing
+    assert "change points need ruptures" in trend_report(reported).findings[0].text.lower()
 
 
 def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(

@@ -203,8 +203,8 @@ def test_what_is_no_plain_file_of_ours_alone_stays(tmp_path: Path, victim: Path)
         whys["foreign"] = "belongs to another user"
         os.mknod(victim / "device", 0o600 | 0o020000, os.makedev(1, 3))
     found, kept = leftovers(run.result(), victim, folder=run)
-    told = {k.path.name: k.why for k in kept}
-    assert all(why in told[name] for name, why in whys.items()), told
+    reported = {k.path.name: k.why for k in kept}
+    assert all(why in reported[name] for name, why in whys.items()), reported
     assert not {f.path.name for f in found} & set(whys)
 
 

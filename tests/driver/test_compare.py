@@ -309,9 +309,9 @@ def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str,
             runs.append(whole)
         return Side(name, runs)
 
-    (told,) = compare(numbers("a", "B/s"), numbers("b", unit)).lines
-    assert told.cause is NoVerdict.UNIT
-    assert told.reason == f"other unit: {', '.join(sorted(['B/s', unit]))}"
+    (reported,) = compare(numbers("a", "B/s"), numbers("b", unit)).lines
+    assert reported.cause is NoVerdict.UNIT
+    assert reported.reason == f"other unit: {', '.join(sorted(['B/s', unit]))}"
     (same,) = compare(numbers("a", unit), numbers("b", unit)).lines
     assert same.cause is not NoVerdict.UNIT
 

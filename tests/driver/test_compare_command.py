@@ -119,10 +119,10 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
                 (path / "run.json").write_text(json.dumps(record))
     for words in (("old", "new"), ("tag:of-old", "@new")):
         done = effio.call("compare", "--baseline", *words, "--json")
-        told = json.loads(done.stdout)
-        assert (len(told["first"]["runs"]), len(told["second"]["runs"])) == (4, 4)
+        reported = json.loads(done.stdout)
+        assert (len(reported["first"]["runs"]), len(reported["second"]["runs"])) == (4, 4)
         assert done.returncode == 1
-        assert told["measurements"][0]["gain"] == pytest.approx(0.8)
+        assert reported["measurements"][0]["gain"] == pytest.approx(0.8)
     assert effio.call("compare", "old", "tag:nothing").returncode == 2
     # One side of an interleaved study: selected by the value of an axis.
     half = gather.side("old:servers=4", Store(effio.cwd / "effio-runs"))
@@ -139,11 +139,11 @@ def test_json_and_page(effio: Effio) -> None:
     _kept(effio, "base", 1.0)
     _kept(effio, "bad", 0.8, {"backend": {"name": "posix", "settings": {}}})
     done = effio.call("compare", "base", "bad", "--json", "--page", "page.html")
-    told = json.loads(done.stdout)
-    assert told["schema"] == "effio-comparison/1"
-    assert told["measurements"][0]["verdict"] == "slower"
-    assert told["measurements"][0]["gain"] == pytest.approx(0.8)
-    assert told["differences"] == [
+    reported = json.loads(done.stdout)
+    assert reported["schema"] == "effio-comparison/1"
+    assert reported["measurements"][0]["verdict"] == "slower"
+    assert reported["measurements"][0]["gain"] == pytest.approx(0.8)
+    assert reported["differences"] == [
         {"kind": "storage", "name": "backend", "first": "mpiio", "second": "posix"}
     ]
     page = (effio.cwd / "page.html").read_text()

@@ -122,10 +122,10 @@ def test_overlap(any_engine: Engine, tmp_path: Path) -> None:
     assert (count, page) == (8, {})
     known = [f for f in shown.of_kind("figure") if f["name"] == "hidden_share"]
     known = [f for f in known if f["detail"]["limit"] is not None]
-    told = {f"{max(0, 100 * f['metric']['value']):.0f}" for f in known}
+    reported = {f"{max(0, 100 * f['metric']['value']):.0f}" for f in known}
     sentences = re.findall(r"(\d+) % of \d+ \w+ hides|(nothing) of \d+ \w+ hides", text)
     assert sentences
-    assert {number or "0" for number, _ in sentences} <= told
+    assert {number or "0" for number, _ in sentences} <= reported
     best = max(known, key=lambda f: float(f["metric"]["value"]))
     headline = shown.report().headline
     assert headline.value == best["metric"]["value"] == shown.figure("overlap")["metric"]["value"]

@@ -20,9 +20,9 @@ from effio.report.model import Axis, Figure, Panel, Report, Series
 from effio.store.reader import read_result
 
 
-def _told(folder: Path, lines: list[made.Line]) -> Report:
+def _reported(folder: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(folder / "result.jsonl", lines))
-    return tell("told", result, result.remarks)
+    return tell("run", result, result.remarks)
 
 
 def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_a_study_draws_its_intervals(browser: Browser, tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     seen = drawn(browser, tmp_path, report)
     for name, factor in (("sequential write", 1), ("sequential read", 2)):
         (curve,) = [t for t in seen["study-rates"] if t["name"] == name]
@@ -81,7 +81,7 @@ def test_a_study_draws_its_intervals(browser: Browser, tmp_path: Path) -> None:
 
 def test_libraries_draw_their_gains_and_layers(browser: Browser, tmp_path: Path) -> None:
     lines = libraries_lines()
-    seen = drawn(browser, tmp_path, _told(tmp_path, lines))
+    seen = drawn(browser, tmp_path, _reported(tmp_path, lines))
     (mean,) = [line for line in lines if line.get("name") == "hint_gain_mean"]
     (gain,) = seen["hint-gain"]
     assert gain["y"] == [mean["metric"]["value"]]
@@ -97,7 +97,7 @@ def test_no_measured_point_is_above_the_roof(browser: Browser, tmp_path: Path) -
     lines = made_lines()
     # Its rate leaves out half of the total, as where a definition takes the calls alone.
     lines[1]["rate"]["value"] = 2 * lines[1]["bytes"] / 1.0
-    roof = {t["name"]: t for t in drawn(browser, tmp_path, _told(tmp_path, lines))["roofline"]}
+    roof = {t["name"]: t for t in drawn(browser, tmp_path, _reported(tmp_path, lines))["roofline"]}
     (slope,) = [t for name, t in roof.items() if name.endswith("the most seen")]
     for access in ("write", "read"):
         for x, y in zip(roof[access]["x"], roof[access]["y"], strict=True):

@@ -161,8 +161,8 @@ def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) ->
 def test_what_is_known_is_said_where_no_counter_is(
     tmp_path: Path, access: str, cache: made.Line | None, options: made.Line, words: str
 ) -> None:
-    told = None if cache is None else {"verdict": "unknown", **cache}
-    assert _source(tmp_path, access, told, options=options) == words
+    reported = None if cache is None else {"verdict": "unknown", **cache}
+    assert _source(tmp_path, access, reported, options=options) == words
 
 
 def _names(tmp_path: Path, access: str, p50: float, **run: Any) -> str:
@@ -216,9 +216,9 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     port.mkdir(parents=True)
     (port / "port_rcv_data").write_text("1000\n")
     (port / "port_xmit_data").write_text("10\n")
-    told = counters(net, tmp_path / "ib", dev)
-    assert told is not None
-    assert (told.received_bytes, told.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
+    reported = counters(net, tmp_path / "ib", dev)
+    assert reported is not None
+    assert (reported.received_bytes, reported.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
     # One that cannot be read does not count as 0 bytes: the difference would be too large.
     (port / "port_xmit_data").write_text("")
     assert counters(net, tmp_path / "ib", dev) is None

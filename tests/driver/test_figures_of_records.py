@@ -80,10 +80,10 @@ def _from_one_record(points: Sequence[Drawn], lines: Sequence[Line], has_x: bool
                 and _ends(of) == pytest.approx((p.low, p.high), rel=1e-9)
                 for mean, of in means
             ), p  # fmt: skip
-        told = [p.y, *(v for v in (p.low, p.high) if v is not None)]
+        reported = [p.y, *(v for v in (p.low, p.high) if v is not None)]
         if has_x and not isinstance(p.x, str):
-            told.append(p.x)
-        assert any(all(any(_close(v, n) for n in r) for v in told) for r in records), p
+            reported.append(p.x)
+        assert any(all(any(_close(v, n) for n in r) for v in reported) for r in records), p
 
 
 def _seconds(lines: Sequence[Line], name: Callable[[Line], str]) -> dict[str, list[Line]]:

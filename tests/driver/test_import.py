@@ -74,9 +74,9 @@ def test_bytes_after_a_stonewall_are_rate_times_time(tmp_path: Path) -> None:
 
 
 def test_json_and_csv_of_ior() -> None:
-    told = json.loads((FOREIGN / "ior.json").read_text())["tests"][0]["Results"]
+    reported = json.loads((FOREIGN / "ior.json").read_text())["tests"][0]["Results"]
     run = _one("ior.json")
-    assert [c.rate for c in run.cells] == [row["bwMiB"] * MIB for row in told]
+    assert [c.rate for c in run.cells] == [row["bwMiB"] * MIB for row in reported]
     assert [c.repetition for c in run.cells] == [1, 1, 2, 2]
     assert run.command[:3] == ["ior", "-a", "POSIX"]
     table = _one("ior.csv")
@@ -125,11 +125,11 @@ def test_result_of_io500_has_date_and_processes() -> None:
 
 
 def test_fio_has_one_cell_per_job_and_direction() -> None:
-    told = json.loads((FOREIGN / "fio.json").read_text())["jobs"]
+    reported = json.loads((FOREIGN / "fio.json").read_text())["jobs"]
     run = _one("fio.json")
     assert len(run.cells) == 4
     first = run.cells[0]
-    side = told[0]["read"]
+    side = reported[0]["read"]
     assert (first.pattern, first.access, first.bytes) == ("randrw", "read", side["io_bytes"])
     assert first.rate == side["bw_bytes"]
     assert first.times is not None

@@ -72,10 +72,10 @@ def test_nothing_is_written_over(there: str, effio: Effio) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (("nowhere",), 3, "nowhere is no directory"),
-        (("--campaign", "a/b.toml"), 2, "is no name for it"),
-        (("--campaign", "study"), 2, "is no name for it"),
-        (("--campaign", "effio-site.toml"), 2, "is no name for it"),
+        (("nowhere",), 3, "nowhere is not a directory"),
+        (("--campaign", "a/b.toml"), 2, "is not a name for it"),
+        (("--campaign", "study"), 2, "is not a name for it"),
+        (("--campaign", "effio-site.toml"), 2, "is not a name for it"),
     ],
 )
 def test_what_init_refuses(words: tuple[str, ...], code: int, what: str, effio: Effio) -> None:

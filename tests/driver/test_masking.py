@@ -192,9 +192,11 @@ def test_older_records_are_masked_when_they_are_read(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0] |= {"command": ["x", "--token", "hunter2"], "classic_command": ["--token=hunter2"]}
     made.write(folder.result_path, lines)
-    told = folder.told()
-    assert isinstance(told.record, RunRecord)
-    assert isinstance(told.record.outcome, Outcome)
-    shown = json.dumps([told.record.model_dump(), told.run.command, told.run.classic_command])
+    reported = folder.reported()
+    assert isinstance(reported.record, RunRecord)
+    assert isinstance(reported.record.outcome, Outcome)
+    shown = json.dumps(
+        [reported.record.model_dump(), reported.run.command, reported.run.classic_command]
+    )
     assert "hunter2" not in shown
     assert shown.count(MASKED) == 6

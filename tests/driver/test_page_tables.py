@@ -92,11 +92,11 @@ def _assert_readable(page: Page, tables: list[Table], width: int) -> None:
         # What is wider than the window is moved inside its card.
         assert shown["left"] >= 0, where
         assert shown["right"] <= width, where
-        told = [[c.title for c in table.columns]]
-        told += [
+        reported = [[c.title for c in table.columns]]
+        reported += [
             [c.show(cell) for c, cell in zip(table.columns, row, strict=True)] for row in table.rows
         ]
-        assert [[cell["text"] for cell in row] for row in shown["rows"]] == told, where
+        assert [[cell["text"] for cell in row] for row in shown["rows"]] == reported, where
         # Where each row is a card, the heads of the columns are not seen.
         rows = shown["rows"][1:] if shown["cards"] else shown["rows"]
         for cell in (cell for row in rows for cell in row):

@@ -148,9 +148,9 @@ def test_what_is_not_imitated_is_said(more: dict[str, Any], said: str) -> None:
 
 def test_what_is_never_imitated() -> None:
     profile = _profile(_activity(), unknown=("the weather",))
-    told = not_imitated(profile, imitate(profile))
-    assert told[0] == "not known: the weather"
-    assert "computation" in told[-1]
+    reported = not_imitated(profile, imitate(profile))
+    assert reported[0] == "not known: the weather"
+    assert "computation" in reported[-1]
 
 
 def test_two_steps_never_have_one_name() -> None:
@@ -212,18 +212,18 @@ def test_the_campaign_is_checked_planned_and_run(with_engine: Effio, any_engine:
     assert made_here == {"effio-runs"}
     done = with_engine.call("profile", "f.toml", "--json", "--page", "p.html")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)["prediction"]
-    assert [step["step"] for step in told["steps"]] == [
+    reported = json.loads(done.stdout)["prediction"]
+    assert [step["step"] for step in reported["steps"]] == [
         *(more["name"] for more in EVERY_KIND), "names", "names",
     ]  # fmt: skip
-    assert all(step["rate"] > 0 for step in told["steps"]), told
+    assert all(step["rate"] > 0 for step in reported["steps"]), reported
     # One size of most: no answer, and why. Of the others one run of each size: no interval.
-    assert told["io_share"] is None
-    known = {s["step"] for s in told["steps"] if s["seconds"] is not None}
+    assert reported["io_share"] is None
+    known = {s["step"] for s in reported["steps"] if s["seconds"] is not None}
     # `log` has one process at the size of the application.
     assert known == {"plane", "few", "log"}
-    assert all("at one size" in s["reason"] for s in told["steps"] if s["step"] not in known)
-    assert all(s["seconds_low95"] is None for s in told["steps"])
+    assert all("at one size" in s["reason"] for s in reported["steps"] if s["step"] not in known)
+    assert all(s["seconds_low95"] is None for s in reported["steps"])
     page = (with_engine.cwd / "p.html").read_text()
     assert "I/O profile of code" in page
     # Another size of a call is another step: what was measured is not its rate.
@@ -299,9 +299,9 @@ def test_several_applications_in_one_call(with_engine: Effio) -> None:
         anchor = f"r0-part-i-o-profile-of-{name.lower().replace(' ', '-')}"
         assert f'<h2 id="{anchor}" class="part">{heading}</h2>' in page
         assert f'<a href="#{anchor}">{heading}</a>' in page
-    told = effio.call("profile", *files, "--all").stdout
-    assert "\nI/O profile of code B:\n" in told
-    assert "transfer=1MiB" in told
+    reported = effio.call("profile", *files, "--all").stdout
+    assert "\nI/O profile of code B:\n" in reported
+    assert "transfer=1MiB" in reported
     campaign, _ = load_campaign(effio.cwd / "all.toml")
     steps = {step.name: step.ranks for step in campaign.step}
     assert steps == {

@@ -134,10 +134,10 @@ def test_a_trace_tells_pieces_and_phases() -> None:
 
 def test_phases_that_follow_closely_are_one() -> None:
     # 1 % of 100 s is one second.
-    told = phases_of(
+    reported = phases_of(
         {"write": [(0, 1, 10), (1.9, 3, 10), (4.1, 5, 10)], "read": [(2, 2.5, 1)]}, 100
     )
-    assert [(p.access, p.begin, p.end, p.bytes) for p in told] == [
+    assert [(p.access, p.begin, p.end, p.bytes) for p in reported] == [
         ("write", 0, 3, 20), ("read", 2, 2.5, 1), ("write", 4.1, 5, 10),
     ]  # fmt: skip
 
@@ -167,10 +167,10 @@ def test_standard_output_is_no_file() -> None:
 def test_what_is_incomplete_is_said() -> None:
     log = _log(POSIX=[_wrote(MMAPS=1)])
     profile = profile_of(Log(**{**log.__dict__, "incomplete": ["POSIX"], "cut": ["DXT_POSIX"]}))
-    told = " / ".join(profile.unknown)
-    assert "no room for all records of POSIX" in told
-    assert "DXT_POSIX: the log holds more than is read" in told
-    assert "mmap" in told
+    reported = " / ".join(profile.unknown)
+    assert "no room for all records of POSIX" in reported
+    assert "DXT_POSIX: the log holds more than is read" in reported
+    assert "mmap" in reported
 
 
 def test_many_kinds_are_cut_to_those_that_matter() -> None:

@@ -228,8 +228,8 @@ def test_from_a_log_to_a_campaign_that_is_planned(with_engine: Effio) -> None:
     # What was saved tells the same, and nothing of the machine it came from.
     text = (with_engine.cwd / "f.toml").read_text()
     assert "/" not in text.replace("effio-profile/1", "").replace("I/O", "")
-    told = with_engine.call("profile", "f.toml", "--json")
-    again = json.loads(told.stdout)["profile"]
+    reported = with_engine.call("profile", "f.toml", "--json")
+    again = json.loads(reported.stdout)["profile"]
     assert again == json.loads(with_engine.call("profile", log, "--json").stdout)["profile"]
 
 

@@ -86,7 +86,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     [
         (HEAD.replace("ranks", "rank") + ACTIVITY, "2:1", "'rank'; did you mean 'ranks'?"),
         (HEAD + ACTIVITY.replace("posix", "posx"), "7:1", "did you mean 'posix'?"),
-        (HEAD + ACTIVITY.replace('"16MiB"', "true"), "9:1", "bytes: a size is no truth value"),
+        (HEAD + ACTIVITY.replace('"16MiB"', "true"), "9:1", "bytes: a size is not true or false"),
         (HEAD + ACTIVITY.replace("16MiB", "16 M"), "9:1", "'16 M' is not a size"),
         (HEAD + ACTIVITY.replace('"16MiB"', "-1"), "9:1", "greater than 0"),
         (HEAD + ACTIVITY.replace('"16MiB"', '"5000PiB"'), "9:1", "less than or equal to"),

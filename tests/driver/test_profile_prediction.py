@@ -67,17 +67,17 @@ def test_the_share_of_a_run(tmp_path: Path) -> None:
     """At the application's size nothing is fitted."""
     profile = _profile(_activity(times=10), seconds=200, io_share=0.5)
     steps = imitate(profile)
-    told = predict(profile, steps, _measured(tmp_path, steps[0], [9, 11, 8, 12, 10]))
+    reported = predict(profile, steps, _measured(tmp_path, steps[0], [9, 11, 8, 12, 10]))
     # Ten times 10 s in the mean; half of 200 s is computation.
-    assert told.seconds == pytest.approx(100)
-    assert told.compute == pytest.approx(100)
-    assert told.share == pytest.approx(0.5)
+    assert reported.seconds == pytest.approx(100)
+    assert reported.compute == pytest.approx(100)
+    assert reported.share == pytest.approx(0.5)
     # Student's t of five values is 2.776, their deviation sqrt(2.5): ten times 10 ± 1.963 s.
     half = 10 * 2.77645 * 2.5**0.5 / 5**0.5
-    assert told.expected[0].low == pytest.approx(100 - half, rel=1e-4)
-    assert told.expected[0].high == pytest.approx(100 + half, rel=1e-4)
-    assert told.high == pytest.approx((100 + half) / (200 + half), rel=1e-4)
-    assert sentence(told) == (
+    assert reported.expected[0].low == pytest.approx(100 - half, rel=1e-4)
+    assert reported.expected[0].high == pytest.approx(100 + half, rel=1e-4)
+    assert reported.high == pytest.approx((100 + half) / (200 + half), rel=1e-4)
+    assert sentence(reported) == (
         "Here 50 % (95 % interval: 45 % to 54 %) of a run would go to I/O: 1 min 40 s in addition"
         " to 1 min 40 s of computation."
     )
@@ -91,9 +91,9 @@ def test_the_share_of_a_run(tmp_path: Path) -> None:
 def test_one_size_says_nothing_of_another(tmp_path: Path) -> None:
     profile = _profile(_activity())
     steps = imitate(profile)
-    told = predict(profile, steps, _measured(tmp_path, steps[0], [1, 1, 1], part=0.5))
-    assert told.share is None
-    assert "measured at one size, which is not the application's" in sentence(told)
+    reported = predict(profile, steps, _measured(tmp_path, steps[0], [1, 1, 1], part=0.5))
+    assert reported.share is None
+    assert "measured at one size, which is not the application's" in sentence(reported)
     # With a second size there is a line: 1 s for one half, 0.75 s for a quarter is 1.5 s for all.
     more = _measured(tmp_path, steps[0], [0.75], part=0.25)
     runs = [*_measured(tmp_path, steps[0], [1.0], part=0.5), *more]
@@ -127,26 +127,28 @@ def test_costs_of_a_system_that_is_known(any_engine: Engine, tmp_path: Path) -> 
     profile = _profile(out, ranks=1, seconds=100, io_share=0.0)
     sizes = ["--block 256KiB --transfer 64KiB", "--block 64KiB --transfer 64KiB",
              "--block 64KiB --transfer 16KiB"]  # fmt: skip
-    told = _simulated(any_engine, tmp_path, profile, sizes)
-    (one,) = told.expected
+    reported = _simulated(any_engine, tmp_path, profile, sizes)
+    (one,) = reported.expected
     assert one.cost is not None
     assert one.cost.open == pytest.approx(0.05, rel=1e-6)
     assert one.cost.operation == pytest.approx(0.001, rel=1e-6)
     assert 1 / one.cost.byte == pytest.approx(100e6, rel=1e-6)
-    assert told.seconds == pytest.approx(16 * (0.05 + 64 * 0.001 + 4 * MIB / 100e6), rel=1e-6)
-    assert told.extrapolation is not None
-    assert told.extrapolation.text == "to 16.0 times the bytes of a process"
+    assert reported.seconds == pytest.approx(16 * (0.05 + 64 * 0.001 + 4 * MIB / 100e6), rel=1e-6)
+    assert reported.extrapolation is not None
+    assert reported.extrapolation.text == "to 16.0 times the bytes of a process"
     # Calls that the imitation leaves out cost what a call costs: a log counts them.
     logged = _profile(
         out.model_copy(update={"calls": 1064, "typical_calls": 64}), ranks=1, seconds=100
     )
     again = predict(logged, imitate(logged), [_kept(tmp_path / f"{i}.jsonl", imitate(logged)[0], i)
                                               for i in range(3)])  # fmt: skip
-    assert again.seconds == pytest.approx((told.seconds or 0) + 16 * 1000 * 0.001, rel=1e-6)
+    assert again.seconds == pytest.approx((reported.seconds or 0) + 16 * 1000 * 0.001, rel=1e-6)
     # All calls alike: what a call costs and what its bytes do is one, but for other calls it is not
     # known.
     same = [_kept(tmp_path / f"{i}.jsonl", imitate(logged)[0], i) for i in range(2)]
-    assert predict(profile, imitate(profile), same).seconds == pytest.approx(told.seconds, rel=1e-6)
+    assert predict(profile, imitate(profile), same).seconds == pytest.approx(
+        reported.seconds, rel=1e-6
+    )
     assert "do not separate" in predict(logged, imitate(logged), same).expected[0].reason
 
 
@@ -165,10 +167,10 @@ def test_the_interval_holds_the_true_time() -> None:
         ]
         cost = fit(timed)
         assert cost is not None
-        told = cost.expected(whole)
-        assert told is not None
-        assert told.interval is not None
-        inside += told.interval.contains(float(true @ whole.parts))
+        reported = cost.expected(whole)
+        assert reported is not None
+        assert reported.interval is not None
+        inside += reported.interval.contains(float(true @ whole.parts))
     # 95 % of 400 are 380 ± 9 (95 %).
     assert inside >= 366
 
@@ -176,10 +178,10 @@ def test_the_interval_holds_the_true_time() -> None:
 def test_no_answer_where_a_step_was_not_measured(tmp_path: Path) -> None:
     profile = _profile(_activity(), _activity(name="other", transfer=4096))
     steps = imitate(profile)
-    told = predict(profile, steps, _measured(tmp_path, steps[0], [1.0]))
-    assert told.share is None
-    assert [e.reason for e in told.expected] == ["", "not measured"]
-    assert "for 1 operation of 2 no time is known (not measured)" in sentence(told)
+    reported = predict(profile, steps, _measured(tmp_path, steps[0], [1.0]))
+    assert reported.share is None
+    assert [e.reason for e in reported.expected] == ["", "not measured"]
+    assert "for 1 operation of 2 no time is known (not measured)" in sentence(reported)
     assert "not measured yet" in sentence(predict(profile, steps, []))
 
 
@@ -206,8 +208,8 @@ def test_what_makes_a_prediction_weak_is_said(tmp_path: Path) -> None:
     assert "is not known: all of it counts as computation" in remarks
     assert "of the bytes" not in remarks
     less = _measured(tmp_path, step, [1.0], part=0.02)
-    told = predict(_profile(_activity(), io_share=0.1), [step], less)
-    assert list(told.remarks) == [
+    reported = predict(_profile(_activity(), io_share=0.1), [step], less)
+    assert list(reported.remarks) == [
         "measured with 2 % of the bytes of a process at most: caches can hold a larger share of"
         " them than of the application's"
     ]
@@ -221,9 +223,9 @@ def test_what_is_invalid_is_no_rate(tmp_path: Path) -> None:
     profile = _profile(_activity())
     (step,) = imitate(profile)
     runs = _measured(tmp_path, step, [1e6], valid=False, invalid_reason="the disk was full")
-    (told,) = predict(profile, [step], runs).expected
-    assert told.rate is None
-    assert told.reason == "no valid measurement: the disk was full"
+    (reported,) = predict(profile, [step], runs).expected
+    assert reported.rate is None
+    assert reported.reason == "no valid measurement: the disk was full"
 
 
 # The section -------------------------------------------------------------------------------------

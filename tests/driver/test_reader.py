@@ -191,14 +191,14 @@ def test_what_the_first_version_wrote_stays_readable() -> None:
     """Lines of a real run of engine 0.1.0, frozen: they are never to be written anew."""
     path = Path(__file__).parent / "old" / "b-eff-io-1.0.jsonl"
     result = read_result(path)
-    told = tell("old", result, result.remarks)
+    reported = tell("old", result, result.remarks)
     assert [(m.access, m.pattern, m.bytes) for m in result.measurements] == [
         ("write", "scatter", 53477376),
         ("write", "shared", 15195168),
         ("read", "seg_coll", 39845888),
     ]
-    assert told.headline.shown() == "449.7 MB/s"
-    assert told.headline.valid is False
+    assert reported.headline.shown() == "449.7 MB/s"
+    assert reported.headline.valid is False
     assert result.status == "done"
     assert result.remarks == []
 
@@ -207,7 +207,7 @@ def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
     """Lines of a run in virtual time: data in `data`, sums in `by_definition_seconds`."""
     path = Path(__file__).parent / "old" / "libraries-1.1.jsonl"
     result = read_result(path)
-    told = tell("old", result, result.remarks)
+    reported = tell("old", result, result.remarks)
     assert result.status == "done"
     assert result.remarks == []
     assert [(m.access, m.where["hints"], m.bytes) for m in result.measurements[:4]] == [
@@ -217,8 +217,8 @@ def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
         ("read", "twice", 73728),
     ]
     # With the flush of 20 ms: 73728 B in 15 ms + 36864 B at 200 MB/s + 20 ms.
-    assert told.headline.value == pytest.approx(73728 / (0.035 + 36864 / 200e6))
-    assert {"library-rates", "hint-gain"} <= {f.id for f in told.figures()}
+    assert reported.headline.value == pytest.approx(73728 / (0.035 + 36864 / 200e6))
+    assert {"library-rates", "hint-gain"} <= {f.id for f in reported.figures()}
 
 
 @pytest.mark.parametrize(

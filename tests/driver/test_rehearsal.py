@@ -107,8 +107,8 @@ def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[s
         changed.append(line)
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in changed))
-    told = {n: value for n, value in labels.items() if n not in ("nodes", "packed", "stripes")}
-    return Judged(name, path, read_result(path), told)
+    reported = {n: value for n, value in labels.items() if n not in ("nodes", "packed", "stripes")}
+    return Judged(name, path, read_result(path), reported)
 
 
 def _runs(
@@ -148,8 +148,8 @@ def _judged(
     return accept(load_rules("blue-waters"), runs, rehearse=True)
 
 
-def _rulings(told: Acceptance) -> dict[str, tuple[Ruling, str]]:
-    return {o.rule.id: (o.ruling, o.reason) for o in told.outcomes}
+def _rulings(reported: Acceptance) -> dict[str, tuple[Ruling, str]]:
+    return {o.rule.id: (o.ruling, o.reason) for o in reported.outcomes}
 
 
 def test_every_shipped_rule_file_is_rehearsed_here() -> None:
@@ -159,10 +159,10 @@ def test_every_shipped_rule_file_is_rehearsed_here() -> None:
 def test_a_system_that_keeps_everything_is_accepted(
     tmp_path: Path, steps: dict[str, Lines]
 ) -> None:
-    told = _judged(tmp_path, steps)
-    bad = {k: v for k, v in _rulings(told).items() if v[0] is not Ruling.PASS}
+    reported = _judged(tmp_path, steps)
+    bad = {k: v for k, v in _rulings(reported).items() if v[0] is not Ruling.PASS}
     assert bad == {}
-    assert told.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
+    assert reported.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
 
 
 @pytest.mark.parametrize(
@@ -176,27 +176,27 @@ def test_a_system_that_keeps_everything_is_accepted(
 def test_one_that_is_too_slow_is_refused(
     slow: str, rule: str, tmp_path: Path, steps: dict[str, Lines]
 ) -> None:
-    told = _judged(tmp_path, steps, slow, 0.4)
-    assert _rulings(told)[rule][0] is Ruling.FAIL
-    assert told.verdict.endswith("would be NOT ACCEPTED")
+    reported = _judged(tmp_path, steps, slow, 0.4)
+    assert _rulings(reported)[rule][0] is Ruling.FAIL
+    assert reported.verdict.endswith("would be NOT ACCEPTED")
 
 
 def test_one_that_does_not_scale_is_refused(tmp_path: Path, steps: dict[str, Lines]) -> None:
-    told = _judged(tmp_path, steps, "ior-2-read", last=0.6)
-    assert _rulings(told)["ior-2-read"][0] is Ruling.FAIL
-    assert told.verdict.endswith("would be NOT ACCEPTED")
+    reported = _judged(tmp_path, steps, "ior-2-read", last=0.6)
+    assert _rulings(reported)["ior-2-read"][0] is Ruling.FAIL
+    assert reported.verdict.endswith("would be NOT ACCEPTED")
 
 
 def test_what_is_close_or_missing_is_undecided(tmp_path: Path, steps: dict[str, Lines]) -> None:
     # The mean of its ten values, with 1 % of noise, is set to the limit.
     mean = [m.rate.value for m in _run(tmp_path, "x", steps["ior-1"], 1.0, {}).result.measurements]
     on_limit = 1e12 / (sum(v or 0.0 for v in mean) / len(mean))
-    told = _judged(tmp_path, steps, "ior-1", on_limit)
-    assert _rulings(told)["ior-1-write"][0] is Ruling.CLOSE
-    assert told.verdict.endswith("would be NOT DECIDED")
-    told = _judged(tmp_path, steps, left_out="mdtest-single")
-    assert _rulings(told)["mdtest-1-create-single"][0] is Ruling.OPEN
-    assert told.verdict.endswith("would be NOT DECIDED")
+    reported = _judged(tmp_path, steps, "ior-1", on_limit)
+    assert _rulings(reported)["ior-1-write"][0] is Ruling.CLOSE
+    assert reported.verdict.endswith("would be NOT DECIDED")
+    reported = _judged(tmp_path, steps, left_out="mdtest-single")
+    assert _rulings(reported)["mdtest-1-create-single"][0] is Ruling.OPEN
+    assert reported.verdict.endswith("would be NOT DECIDED")
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,10 @@ def _figure(
     return made.figure(name, value, unit, where=where, detail=detail, benchmark="x")
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "told.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "run.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
     result = read_result(path)
-    return tell("told", result, result.remarks)
+    return tell("run", result, result.remarks)
 
 
 def _block(report: Report, title: str) -> Table:
@@ -98,7 +98,7 @@ def flash_lines() -> list[made.Line]:
 
 
 def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
-    report = _told(tmp_path, flash_lines())
+    report = _reported(tmp_path, flash_lines())
     assert (report.headline.name, report.headline.shown()) == (
         "writes until on storage",
         "25.00 MB/s",
@@ -120,7 +120,7 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
     stacks = {s.name: list(s.y) for s in _drawn(report, "file-parts").variants["all"][0].series}
     assert stacks["unknowns"] == [0.8, 0.0]
     assert stacks["data"] == [0.0, 0.4]
-    render([report], ["told.jsonl"])
+    render([report], ["run.jsonl"])
 
 
 def test_the_evidence_of_a_synced_rate_is_that_after_the_sync(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_evidence_of_a_synced_rate_is_that_after_the_sync(tmp_path: Path) ->
     lines = flash_lines()
     lines[1]["cache"] = {"verdict": "cache", "storage_fraction": 0.01, "unwritten_bytes": 0}
     lines[5]["samples"] = {"count": 1}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert (
         report.headline.basis()
         == "writes until on storage; one repetition says nothing about the next"
@@ -137,7 +137,7 @@ def test_the_evidence_of_a_synced_rate_is_that_after_the_sync(tmp_path: Path) ->
     assert card.text.startswith("On storage: 100 % of the bytes written")
     # Without the sync's rate the number is that of the definition.
     del lines[5]
-    assert _told(tmp_path, lines).headline.counts == "writes into memory"
+    assert _reported(tmp_path, lines).headline.counts == "writes into memory"
 
 
 def test_the_fastest_write_is_a_claim_about_its_own_files(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_fastest_write_is_a_claim_about_its_own_files(tmp_path: Path) -> Non
         lines[1:2] = written
         (best,) = [line for line in lines if line.get("name") == "libraries"]
         best["detail"]["until_on_storage"] = True
-        return _told(tmp_path, lines)
+        return _reported(tmp_path, lines)
 
     once = report({"fortran-fpp": [100.0], "hdf5": [20.0]}).headline
     assert once.basis() == "writes until on storage; one repetition says nothing about the next"
@@ -175,7 +175,7 @@ def test_the_fastest_write_is_a_claim_about_its_own_files(tmp_path: Path) -> Non
 def test_wrong_values_of_a_restart_are_bad_news(tmp_path: Path) -> None:
     lines = flash_lines()
     lines[2]["error_count"] = 7
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     found = next(f for f in report.findings if "WRONG" in f.text)
     assert "7 values were WRONG" in found.text
     assert found.level == "bad"
@@ -224,7 +224,7 @@ def libraries_lines() -> list[made.Line]:
 
 
 def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None:
-    report = _told(tmp_path, libraries_lines())
+    report = _reported(tmp_path, libraries_lines())
     assert report.headline.shown() == "100.0 MB/s"
     assert report.headline.context == "fortran-fpp, hints none, 2 ranks"
     text = "\n".join(f.text for f in report.findings)
@@ -254,7 +254,7 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
     assert {s.name: s.y[0] for s in layers} == {"hdf5": 0.5, "mpiio": 0.75, "the system": 1.25}
     row = next(r for r in _block(report, "Points").rows if r[1:4] == ["hdf5", "largeblock", 2])
     assert row[-3:] == [0.5, -0.1, 1.5]
-    render([report], ["told.jsonl"])
+    render([report], ["run.jsonl"])
 
 
 def _overhead_text(tmp_path: Path, **samples: Any) -> str:
@@ -262,7 +262,9 @@ def _overhead_text(tmp_path: Path, **samples: Any) -> str:
     for line in lines:
         if line.get("name") == "library_bandwidth":
             line["samples"] |= samples
-    return next(f.text for f in _told(tmp_path, lines).findings if "Writing time over" in f.text)
+    return next(
+        f.text for f in _reported(tmp_path, lines).findings if "Writing time over" in f.text
+    )
 
 
 def test_overheads_are_best_and_worst_only_if_they_are_apart(tmp_path: Path) -> None:
@@ -285,7 +287,7 @@ def test_parts_of_a_library_s_time_sum_to_the_whole(tmp_path: Path) -> None:
     for line in lines:
         if line.get("name") == "layer_seconds":
             line["metric"]["value"] = own[line["where"]["library"]]
-    figure = _drawn(_told(tmp_path, lines), "layers")
+    figure = _drawn(_reported(tmp_path, lines), "layers")
     layers = figure.variants["write, 96³ cells on 2 processes"][0].series
     bars = {s.name: dict(zip(s.x, s.y, strict=True)) for s in layers}
     assert {name: bar["hdf5"] for name, bar in bars.items()} == {
@@ -302,15 +304,15 @@ def test_a_gain_is_one_only_with_its_interval(tmp_path: Path) -> None:
     lines = libraries_lines()
     (mean,) = [line for line in lines if line.get("name") == "hint_gain_mean"]
     mean["samples"] |= {"low95": 0.2, "high95": 0.9}
-    hints = next(f for f in _told(tmp_path, lines).findings if "largeblock" in f.text)
+    hints = next(f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text)
     assert "changed the rate by +50 % (+20 to +90 %, 95 % confidence)." in hints.text
     assert hints.level == "good"
     mean["metric"]["value"], mean["samples"]["low95"], mean["samples"]["high95"] = -0.3, -0.4, -0.1
-    hints = next(f for f in _told(tmp_path, lines).findings if "largeblock" in f.text)
+    hints = next(f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text)
     assert hints.level == "warn"
     # One repetition has no interval, and no gain.
     del mean["samples"]
-    assert not [f for f in _told(tmp_path, lines).findings if "largeblock" in f.text]
+    assert not [f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text]
 
 
 def _flash_on(ranks: int, rate: float) -> list[made.Line]:
@@ -369,10 +371,10 @@ def test_points_of_several_comparisons_make_one_curve(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lines", [flash_lines(), libraries_lines()], ids=["flash-io", "libraries"])
 def test_incomplete_results_are_borne(tmp_path: Path, lines: list[made.Line]) -> None:
     for kept in (1, 2, 3):
-        report = _told(tmp_path, lines[:kept])
+        report = _reported(tmp_path, lines[:kept])
         assert report.headline.value is None
         assert report.headline.missing
-        render([report], ["told.jsonl"])
+        render([report], ["run.jsonl"])
 
 
 def test_foreign_details_of_libraries_do_no_harm(tmp_path: Path) -> None:
@@ -386,7 +388,7 @@ def test_foreign_details_of_libraries_do_no_harm(tmp_path: Path) -> None:
                 "below": {},
             }
             line["detail"] |= {"mean_seconds": -1.0, "synced_bandwidth_bytes_per_second": "x"}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert report.headline.name == "fastest write, not flushed"
     assert report.headline.context.startswith("on up to ")
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]

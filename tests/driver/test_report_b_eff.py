@@ -131,10 +131,10 @@ def made_lines() -> list[made.Line]:
     return [{**line, "seq": i} for i, line in enumerate(lines)]
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "told.jsonl", lines)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "run.jsonl", lines)
     result = read_result(path)
-    return tell("told", result, result.remarks)
+    return tell("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:
@@ -142,7 +142,7 @@ def _figure(report: Report, identity: str) -> Figure:
 
 
 def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, made_lines()), "families")
+    figure = _figure(_reported(tmp_path, made_lines()), "families")
     best = {s.name: list(s.y) for s in figure.variants["best method"][0].series}
     # Rings: max(1, 2) and max(4, 2): sqrt(8). Random rings: 1 and 4.
     assert best["rings"] == pytest.approx([8**0.5 * GB, 8**0.5 * 10 * GB])
@@ -155,7 +155,7 @@ def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path)
 
 
 def test_sentences(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
     assert "MPI_Sendrecv alone would give 20.0 % less than b_eff" in text
     assert "MPI_Isend and MPI_Irecv alone 10.0 % less" in text
@@ -169,7 +169,7 @@ def test_sentences(tmp_path: Path) -> None:
     assert "what the distance between ranks costs" in text
     lines = made_lines()
     lines[0]["system"]["nodes"] = 1
-    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "distance" not in text
     assert "Random rings reach 25 % of the rings: on one node" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
@@ -179,10 +179,10 @@ def test_sentences(tmp_path: Path) -> None:
 
 def test_a_number_over_rounds_has_their_interval(tmp_path: Path) -> None:
     lines = made_lines()
-    assert _told(tmp_path, lines).headline.sureness() == NO_MEAN
+    assert _reported(tmp_path, lines).headline.sureness() == NO_MEAN
     (official,) = [line for line in lines if line.get("name") == "b_eff"]
     official["samples"] = {"count": 5, "low95": 9.5 * GB, "high95": 10.5 * GB}
-    headline = _told(tmp_path, lines).headline
+    headline = _reported(tmp_path, lines).headline
     assert headline.basis().endswith("; ± 500.0 MB/s (95 %)")
 
 
@@ -191,17 +191,17 @@ def test_no_difference_is_stated_that_repetitions_have_too(tmp_path: Path) -> No
     (official,) = [line for line in lines if line.get("name") == "b_eff"]
     # t(0.975, 1) is 12.7: two repetitions of 10 and 8 GB/s say nothing of a loss of 75 %.
     official["detail"]["repetitions_half_width95_bytes_per_second"] = 12.7 * GB
-    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "whether they differ is not known: repetitions alone differ by 141 %" in text
     assert "alone would give" not in text
     official["detail"]["by_repetition_bytes_per_second"] = [10 * GB]
-    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "whether they differ is not known: measured once" in text
     assert "alone would give" not in text
 
 
 def test_the_heat_map(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     figure = _figure(report, "pair-bandwidth")
     values = figure.variants[""][0].values
     assert values[0][1] == values[1][0] == 10 * GB
@@ -214,7 +214,7 @@ def test_the_heat_map(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 20])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, made_lines()[:count])
+    report = _reported(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
@@ -227,7 +227,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         "node_of_rank": "none",
     }
     lines[-2]["detail"] = {"by_repetition_bytes_per_second": "x", "random_rings_factor95": []}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]
     (left_out,) = [f for f in report.findings if "left out" in f.text]
     assert left_out.text.startswith("4 pairs of ranks are left out")
@@ -242,7 +242,7 @@ def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object) -> N
         lines = made_lines()
         record = next(line for line in lines if line.get("name") == "pairs")
         record["detail"]["pairs_low_high_latency_bandwidth"] = pairs
-        report = _told(tmp_path, lines)
+        report = _reported(tmp_path, lines)
         said = [f.text for f in report.findings if "left out" in f.text]
         return _figure(report, "pair-bandwidth"), said
 
@@ -259,6 +259,6 @@ def test_pairs_that_are_no_list_are_missing(tmp_path: Path) -> None:
     lines = made_lines()
     record = next(line for line in lines if line.get("name") == "pairs")
     record["detail"]["pairs_low_high_latency_bandwidth"] = {"0": [0, 1, 1e-6, 1e9]}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]
     assert not [f for f in report.findings if "left out" in f.text]

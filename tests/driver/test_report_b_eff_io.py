@@ -17,10 +17,10 @@ from effio.report.model import Column, Figure, Report, Table
 from effio.store.reader import read_result
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "told.jsonl", lines)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "run.jsonl", lines)
     result = read_result(path)
-    return tell("told", result, result.remarks)
+    return tell("run", result, result.remarks)
 
 
 def _texts(report: Report) -> str:
@@ -37,7 +37,7 @@ def _table(report: Report, title: str) -> Table:
 
 
 def test_the_headline(tmp_path: Path) -> None:
-    headline = _told(tmp_path, made.b_eff_io()).headline
+    headline = _reported(tmp_path, made.b_eff_io()).headline
     assert (headline.name, headline.shown(), headline.valid) == ("b_eff_io", "300.0 MB/s", False)
     assert headline.context == "on 2 ranks, ext4"
     assert [(r.text, r.met) for r in headline.reasons] == [
@@ -47,7 +47,7 @@ def test_the_headline(tmp_path: Path) -> None:
 
 
 def test_the_cards_of_the_first_screen(tmp_path: Path) -> None:
-    found = {card.title: card for card in cards(_told(tmp_path, made.b_eff_io()))}
+    found = {card.title: card for card in cards(_reported(tmp_path, made.b_eff_io()))}
     assert list(found) == ["Not valid", "Cached?", "What limits it"]
     assert "100 % of the bytes read came out of memory" in found["Cached?"].text
     # 77 cells of one second; of 42 that write 0.5, 0.3, 0.2 s; of 35 that read 0.5, 0, 0.5 s; 11
@@ -57,7 +57,7 @@ def test_the_cards_of_the_first_screen(tmp_path: Path) -> None:
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
-    text = _texts(_told(tmp_path, made.b_eff_io()))
+    text = _texts(_reported(tmp_path, made.b_eff_io()))
     # Type values are 4 × the smallest chunk's rate; one round does not show which is slowest.
     said = "write: from 20.00 MB/s (shared) to 160.0 MB/s (separated), 8.00 times, measured once"
     assert said in text
@@ -79,11 +79,11 @@ def _in_rounds(lines: list[made.Line], share: float = 0.05) -> list[made.Line]:
 
 
 def test_the_slowest_type_is_named_where_intervals_are_apart(tmp_path: Path) -> None:
-    text = _texts(_told(tmp_path, _in_rounds(made.b_eff_io())))
+    text = _texts(_reported(tmp_path, _in_rounds(made.b_eff_io())))
     assert "write: shared is slowest with 20.00 MB/s, separated fastest with 160.0 MB/s" in text
     assert "(8.00 times)" in text
     # 20 ± 16 and 160 ± 128 MB/s.
-    text = _texts(_told(tmp_path, _in_rounds(made.b_eff_io(), 0.8)))
+    text = _texts(_reported(tmp_path, _in_rounds(made.b_eff_io(), 0.8)))
     assert "8.00 times, the 95 % intervals overlap" in text
 
 
@@ -101,7 +101,7 @@ def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None
             line["stopped_by"] = "cap"
         if line["kind"] == "measurement" and line["where"]["position"] in (1, 3, 5):
             line |= {"valid": False, "invalid_reason": "short write"}
-    text = _texts(_told(tmp_path, lines))
+    text = _texts(_reported(tmp_path, lines))
     assert "Small chunks" not in text
     assert "Alignment" not in text
     assert "Pattern types" not in text
@@ -113,17 +113,17 @@ def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None
         if line["kind"] != "measurement"
         or (line["access"] == "write" and line["where"]["position"] in (1, 7))
     ]
-    assert "Small chunks" not in _texts(_told(tmp_path, kept))
+    assert "Small chunks" not in _texts(_reported(tmp_path, kept))
 
 
 def test_the_balance_of_a_valid_figure_is_told(tmp_path: Path) -> None:
-    text = _texts(_told(tmp_path, _valid(made.b_eff_io())))
+    text = _texts(_reported(tmp_path, _valid(made.b_eff_io())))
     assert "the whole memory is written in 28.6 s" in text
 
 
 def test_each_sentence_names_something_that_is_there(tmp_path: Path) -> None:
     for lines in (made.b_eff_io(), made.two_partitions(), made.b_eff_io()[:30]):
-        report = _told(tmp_path, lines)
+        report = _reported(tmp_path, lines)
         places = {s.id for s in report.sections} | {f.id for f in report.figures()}
         for finding in report.findings:
             assert finding.anchor in places | {""}, finding.text
@@ -135,16 +135,16 @@ def test_alignment_that_costs_nothing_is_said_so(tmp_path: Path) -> None:
         if line["kind"] == "measurement" and line["where"]["position"] in (2, 4, 6):
             # Ratios of 0.8 and 1.25 in turn.
             line["rate"]["value"] *= 2.5 if line["access"] == "read" else 1.6
-    text = _texts(_told(tmp_path, lines))
+    text = _texts(_reported(tmp_path, lines))
     assert "no difference found between powers of two and 8 bytes more" in text
 
 
 def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
-    assert "Scaling" not in _texts(_told(tmp_path, made.two_partitions()))
-    report = _told(tmp_path, _valid(made.two_partitions()))
+    assert "Scaling" not in _texts(_reported(tmp_path, made.two_partitions()))
+    report = _reported(tmp_path, _valid(made.two_partitions()))
     said = "Scaling: the value that counts is that of 2 ranks; with 4 ranks it is 50 % of it"
     assert f"{said}, which is not known to be less: measured once." in _texts(report)
-    report = _told(tmp_path, _in_rounds(_valid(made.two_partitions())))
+    report = _reported(tmp_path, _in_rounds(_valid(made.two_partitions())))
     assert f"{said}." in _texts(report)
     series = {s.name: s for s in _figure(report, "scaling").variants[""][0].series}
     assert list(series["b_eff_io"].x) == [2.0, 4.0]
@@ -153,7 +153,7 @@ def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
 
 
 def test_the_classic_page(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, made.b_eff_io()), "classic")
+    figure = _figure(_reported(tmp_path, made.b_eff_io()), "classic")
     panels = figure.variants["2 ranks"]
     assert [p.title for p in panels] == ["write", "rewrite", "read", *made.TYPES]
     by_type = {p.title: {s.name: s for s in p.series} for p in panels[3:]}
@@ -171,7 +171,7 @@ def test_a_cell_that_does_not_count_is_hollow_or_missing(tmp_path: Path) -> None
     lines = made.b_eff_io()
     lines[1] |= {"valid": False, "invalid_reason": "short write", "error_count": 3}
     lines[2]["stopped_by"] = "cap"
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     scatter = _figure(report, "classic").variants["2 ranks"][0].series[0]
     assert scatter.y[0] is None
     assert list(scatter.faulty)[:3] == [True, True, False]
@@ -191,7 +191,7 @@ def test_what_a_dropped_file_had_in_memory_was_read_ahead(tmp_path: Path) -> Non
     for line, verdict in zip(reads, ("cache", "mixed", "device", "cache"), strict=False):
         line["cache"] |= {"verdict": verdict, "ways": ["dropped"]}
     reads[3]["cache"]["ways"] = []
-    panels = _figure(_told(tmp_path, lines), "classic").variants["2 ranks"]
+    panels = _figure(_reported(tmp_path, lines), "classic").variants["2 ranks"]
     shared = next(p for p in panels if p.title == "shared")
     notes = next(s for s in shared.series if s.name == "read").notes
     said = [note.split(", ")[-1] for note in notes[:4]]
@@ -199,7 +199,7 @@ def test_what_a_dropped_file_had_in_memory_was_read_ahead(tmp_path: Path) -> Non
 
 
 def test_where_the_time_went(tmp_path: Path) -> None:
-    rows = {r[0]: r[1:] for r in _table_of_time(_told(tmp_path, made.b_eff_io()))}
+    rows = {r[0]: r[1:] for r in _table_of_time(_reported(tmp_path, made.b_eff_io()))}
     # Seven rows of one second and half a second for opening and closing.
     assert rows["write scatter"] == pytest.approx([3.5, 2.1, 1.4, 0.25, 0.25, 7.5])
     assert rows["read shared"] == pytest.approx([3.5, 0.0, 3.5, 0.25, 0.25, 7.5])
@@ -215,8 +215,8 @@ def _table_of_time(report: Report) -> list[list[float | str]]:
 
 
 def test_the_roofline(tmp_path: Path) -> None:
-    path = made.write(tmp_path / "told.jsonl", made.b_eff_io())
-    report = tell("told", read_result(path), ceilings={"peak": 5e9})
+    path = made.write(tmp_path / "run.jsonl", made.b_eff_io())
+    report = tell("run", read_result(path), ceilings={"peak": 5e9})
     series = {s.name: s for s in _figure(report, "roofline").variants[""][0].series}
     limits = [name for name, s in series.items() if s.form == "limit"]
     # 400 MB/s × 1 in 1 KiB: 390625 calls a second; writing reaches a device with 40 × 8 MB/s.
@@ -229,7 +229,7 @@ def test_the_roofline(tmp_path: Path) -> None:
 
 
 def test_call_times_show_percentiles(tmp_path: Path) -> None:
-    table = _table(_told(tmp_path, made.b_eff_io()), "Call times")
+    table = _table(_reported(tmp_path, made.b_eff_io()), "Call times")
     assert [c.name for c in table.columns] == [
         "access", "pattern", "chunk", "calls", "min", "p50", "p90", "p99", "p99.9", "max",
     ]  # fmt: skip
@@ -256,7 +256,7 @@ def test_hints_are_compared_and_never_inferred(
     }
     rows = {
         r[0]: list(r[1:4])
-        for r in _table(_told(tmp_path, lines), "Hints requested and returned").rows
+        for r in _table(_reported(tmp_path, lines), "Hints requested and returned").rows
     }
     assert rows == {
         "a": ["1", "1", verdict],
@@ -280,7 +280,7 @@ def test_cached_or_not(verdicts: list[str], begins: str, level: str, tmp_path: P
     for line in lines:
         if line["kind"] == "measurement" and line["access"] == "read":
             line["cache"]["verdict"] = verdicts[0]
-    card = next(c for c in cards(_told(tmp_path, lines)) if c.title == "Cached?")
+    card = next(c for c in cards(_reported(tmp_path, lines)) if c.title == "Cached?")
     assert card.text.startswith(begins)
     assert card.level == level
 
@@ -288,12 +288,12 @@ def test_cached_or_not(verdicts: list[str], begins: str, level: str, tmp_path: P
 def test_virtual_time_is_said(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["clock"]["virtual"] = True
-    card = next(c for c in cards(_told(tmp_path, lines)) if c.title == "Cached?")
+    card = next(c for c in cards(_reported(tmp_path, lines)) if c.title == "Cached?")
     assert card.text.startswith("Simulated")
 
 
 def test_the_system_is_enough_to_repeat_the_run(tmp_path: Path) -> None:
-    report = _told(tmp_path, made.b_eff_io())
+    report = _reported(tmp_path, made.b_eff_io())
     section = next(s for s in report.sections if s.id == "system")
     text = "\n".join(
         " ".join(map(str, row)) for b in section.blocks if isinstance(b, Table) for row in b.rows
@@ -311,12 +311,12 @@ def test_the_system_is_enough_to_repeat_the_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 9, 40, 77, 85, 91])
 def test_a_killed_run_is_told_as_far_as_it_goes(length: int, tmp_path: Path) -> None:
-    report = _told(tmp_path, made.b_eff_io()[:length])
+    report = _reported(tmp_path, made.b_eff_io()[:length])
     assert report.headline.value is None
     assert report.headline.valid is False
     assert "did not end in order" in _texts(report)
     assert any("no `end` line" in remark for remark in report.remarks)
-    assert "<html" in render([report], ["told"])
+    assert "<html" in render([report], ["run"])
 
 
 def test_a_run_that_hung_shows_the_call_of_each_rank(tmp_path: Path) -> None:
@@ -327,19 +327,19 @@ def test_a_run_that_hung_shows_the_call_of_each_rank(tmp_path: Path) -> None:
         {"call": "MPI_File_sync", "waits": False, "ranks": [4], **places},
         {"call": "agree", "waits": True, "ranks": [0, 1, 2, 3, 5, 7], **places},
     ]
-    rows = _table(_told(tmp_path, made.numbered(lines)), "Where the ranks were").rows
+    rows = _table(_reported(tmp_path, made.numbered(lines)), "Where the ranks were").rows
     assert [list(row[:3]) for row in rows] == [
         ["MPI_File_sync", "4", "n1, n2"],
         ["agree (waits for other ranks)", "0-3, 5, 7", "n1, n2"],
     ]
     lines[-1]["detail"]["calls"] = "of another kind"
-    assert _told(tmp_path, made.numbered(lines)).headline.valid is False
+    assert _reported(tmp_path, made.numbered(lines)).headline.valid is False
 
 
 def test_a_benchmark_without_a_reporter_is_reported_too(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["benchmark"] = "something-new"
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert report.headline.name == "balance_time"
     assert {f.id for f in report.figures()} == {"time", "call-times", "roofline"}
     assert len(_table(report, "Measurements").rows) == 77
@@ -348,19 +348,19 @@ def test_a_benchmark_without_a_reporter_is_reported_too(tmp_path: Path) -> None:
 def test_messages_have_no_caches_and_each_value_has_its_unit(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0] |= {"benchmark": "something-new", "file_system": None, "backend": None}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert not {"caches", "hints"} & {s.id for s in report.sections}
     assert [c.title for c in cards(report)] == ["What limits it"]
     table = _table(report, "Figures")
     shown = {row[0]: table.columns[2].show(row[2]) for row in table.rows}
     assert shown["b_eff_io"] == "300.0 MB/s"
     assert shown["balance_time"] == "28.6 s"
-    page = render([report], ["told"])
+    page = render([report], ["run"])
     assert 'data-v="28.6"' in page
 
 
 def test_tables_of_call_times_and_the_roofline_have_their_keys(tmp_path: Path) -> None:
-    report = _told(tmp_path, made.two_partitions())
+    report = _reported(tmp_path, made.two_partitions())
     for name in ("call-times", "roofline"):
         figure = _figure(report, name)
         assert figure.table is not None
@@ -408,7 +408,7 @@ def _elements(page: str) -> tuple[set[str], set[str]]:
 @pytest.fixture(scope="module")
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]:
     """Elements and attributes of the page of a harmless text."""
-    report = _told(tmp_path_factory.mktemp("harmless"), made.hostile("harmless"))
+    report = _reported(tmp_path_factory.mktemp("harmless"), made.hostile("harmless"))
     return _elements(render([report], ["harmless"]))
 
 
@@ -417,7 +417,7 @@ def test_foreign_text_adds_nothing_to_the_page(
     text: str, tmp_path: Path, harmless: tuple[set[str], set[str]]
 ) -> None:
     """The same elements and attributes as with harmless text. test_page.py asks a browser."""
-    report = _told(tmp_path, made.hostile(text))
+    report = _reported(tmp_path, made.hostile(text))
     page = render([report], [text])
     assert _elements(page) == harmless
     assert "<script>window" not in page
@@ -453,7 +453,7 @@ def test_the_ways_out_of_the_cache_and_the_evidence_are_told(tmp_path: Path) -> 
             "others_bytes": 3,
             "reason": "it came from the device",
         }
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     card = next(c for c in cards(report) if c.title == "Cached?")
     # Of the ways those that were in force for all.
     assert card.text == (

@@ -15,8 +15,8 @@ from effio.store.reader import Result, read_result
 
 def skew(ahead: float, within: float, **more: Any) -> made.Line:
     nodes = [{"node": 1, "name": "n2", "ahead_seconds": ahead, "within_seconds": within}]
-    told = {"nodes_compared": 2, "apart_seconds": abs(ahead), "within_seconds": within}
-    return {**told, "nodes": nodes, **more}
+    reported = {"nodes_compared": 2, "apart_seconds": abs(ahead), "within_seconds": within}
+    return {**reported, "nodes": nodes, **more}
 
 
 def result(
@@ -91,7 +91,7 @@ def test_of_many_nodes_some_are_compared(tmp_path: Path) -> None:
     assert rows[1][1] == "1.00 s apart, ± 2.00 µs (of 2 nodes that were compared)"
 
 
-@pytest.mark.parametrize("told", [7, "far", [], {"apart_seconds": -1.0}, {"nodes": [1]}])
-def test_an_end_that_says_nonsense_of_clocks_says_nothing(tmp_path: Path, told: object) -> None:
-    rows = clock_rows(result(tmp_path, {"skew": skew(1.0, 2e-6)}, told))
+@pytest.mark.parametrize("reported", [7, "far", [], {"apart_seconds": -1.0}, {"nodes": [1]}])
+def test_an_end_that_says_nonsense_of_clocks_says_nothing(tmp_path: Path, reported: object) -> None:
+    rows = clock_rows(result(tmp_path, {"skew": skew(1.0, 2e-6)}, reported))
     assert rows[1][1] == "1.00 s apart, ± 2.00 µs"

@@ -43,20 +43,20 @@ def lines() -> list[made.Line]:
     ]
 
 
-def told(tmp_path: Path, given: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", given))
-    return tell("told", result, result.remarks)
+def reported(tmp_path: Path, given: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", given))
+    return tell("run", result, result.remarks)
 
 
 def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
-    report = told(tmp_path, lines())
+    report = reported(tmp_path, lines())
     headline = report.headline
     assert (headline.name, headline.shown()) == ("write_bandwidth", "200.0 MB/s")
     assert "<h1>Write bandwidth</h1>" in render([report], ["made"])
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
-    text = "\n".join(f.text for f in told(tmp_path, lines()).findings)
+    text = "\n".join(f.text for f in reported(tmp_path, lines()).findings)
     # One sentence for each kind, whatever the number of phases.
     assert "1 of 4 phases the first worker was done long before the last, at most 2.00 s of" in text
     assert "4 of 4 phases ranks were unequally fast, at most by a factor 4.0 (write 4 KiB" in text
@@ -68,7 +68,7 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
 def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:
     given = lines()
     given[2]["cache"]["verdict"] = "device"
-    assert "of their own node" not in "\n".join(f.text for f in told(tmp_path, given).findings)
+    assert "of their own node" not in "\n".join(f.text for f in reported(tmp_path, given).findings)
 
 
 def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: P
             phase("read", 4096, (1e9, 2e9, 1.5e9)[repetition - 1]),
         ]
         given[-1]["repetition"] = given[-2]["repetition"] = repetition
-    report = told(tmp_path, made.numbered([*given, made.end()]))
+    report = reported(tmp_path, made.numbered([*given, made.end()]))
     drift = [f.text for f in report.findings if "drift" in f.text]
     assert len(drift) == 1
     # Reads go up and down: that is scatter.
@@ -87,7 +87,7 @@ def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: P
 
 
 def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
-    report = told(tmp_path, lines())
+    report = reported(tmp_path, lines())
     figures = {f.id: f for f in report.figures()}
     write, _read = figures["rate-by-size"].variants[""][0].series
     assert (list(write.x), list(write.y)) == ([4096, 65536], [100e6, 200e6])
@@ -99,10 +99,10 @@ def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
 
 
 def test_a_killed_or_strange_result_is_told(tmp_path: Path) -> None:
-    assert told(tmp_path, lines()[:1]).headline.value is None
+    assert reported(tmp_path, lines()[:1]).headline.value is None
     strange = lines()
     strange[1]["detail"] = {"time_series": 3, "stonewall": [], "span_seconds": "x"}
-    assert told(tmp_path, strange).headline.value == 200e6
+    assert reported(tmp_path, strange).headline.value == 200e6
 
 
 def test_the_page_is_drawn(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_both_sides_of_a_mixed_phase(tmp_path: Path) -> None:
     given = lines()
     given[3:3] = [phase("mixed", 4096, 300e6, mix=mix)]
     given[-1:-1] = [made.figure("mixed_bandwidth", 300e6, benchmark="ior")]
-    report = told(tmp_path, given)
+    report = reported(tmp_path, given)
     (table,) = [
         b
         for s in report.sections

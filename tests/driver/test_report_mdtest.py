@@ -100,9 +100,9 @@ def made_lines() -> list[made.Line]:
     return [{**line, "seq": i} for i, line in enumerate(lines)]
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def _table(report: Report, title: str) -> Table:
@@ -115,7 +115,7 @@ def _figure(report: Report, identity: str) -> Figure:
 
 
 def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
-    headline = _told(tmp_path, made_lines()).headline
+    headline = _reported(tmp_path, made_lines()).headline
     assert (headline.name, headline.shown()) == ("File creation", "100.0 op/s")
     assert headline.context == "on 2 ranks, ext4, one tree for all ranks"
     # Three runs have a range and no interval; one has neither, and that is said.
@@ -124,11 +124,13 @@ def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
     for line in lines:
         if line["kind"] == "figure" and line.get("samples"):
             line["samples"] = {"count": 1}
-    assert _told(tmp_path, lines).headline.interval == "one repetition says nothing about the next"
+    assert (
+        _reported(tmp_path, lines).headline.interval == "one repetition says nothing about the next"
+    )
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
-    text = "\n".join(f.text for f in _told(tmp_path, made_lines()).findings)
+    text = "\n".join(f.text for f in _reported(tmp_path, made_lines()).findings)
     assert "3.00 times as fast in a tree for each rank (300.0 op/s)" in text
     assert "The slowest rank of File creation took 2.00 times as long" in text
     assert "File stat" not in text
@@ -146,13 +148,13 @@ def test_a_difference_that_is_not_known_is_not_said(
     for line in lines:
         if line["kind"] == "figure" and line.get("samples"):
             line["samples"] = samples
-    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "times as fast" not in text
     assert f"than in one tree for all ranks (100.0 op/s) is not known: {why}." in text
 
 
 def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     first = list(_table(report, "Rates").rows[0])
     assert first[:9] == [
         "File creation", 2, "shared", 100.0, 50.0, 200.0, 1.0, None, 3,
@@ -164,14 +166,14 @@ def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
 
 
 def test_a_rate_over_time_is_operations_over_slices(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, made_lines()), "over-time")
+    figure = _figure(_reported(tmp_path, made_lines()), "over-time")
     series = figure.variants["all"][0].series[0]
     assert list(series.x) == [0.25, 0.75, 1.25, 1.75]
     assert list(series.y) == [160.0, 120.0, 80.0, 40.0]
 
 
 def test_bars_compare_the_trees(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, made_lines()), "rates")
+    figure = _figure(_reported(tmp_path, made_lines()), "rates")
     shared, own = figure.variants["2 ranks"][0].series
     assert list(shared.y) == [100.0, 4000.0]
     assert list(own.y) == [300.0]
@@ -182,13 +184,13 @@ def test_a_wrong_count_on_disk_is_told(tmp_path: Path) -> None:
     count = _rate("x", False, 99.0)
     count.update(name="on_disk", valid=False, reasons=["another number"], detail={"expected": 100})
     lines = [*made_lines()[:-1], count]
-    report = _told(tmp_path, [{**line, "seq": i} for i, line in enumerate(lines)])
+    report = _reported(tmp_path, [{**line, "seq": i} for i, line in enumerate(lines)])
     assert any("99 file names, 100 were expected" in f.text for f in report.findings)
 
 
 def test_an_incomplete_result_is_borne(tmp_path: Path) -> None:
     for kept in (1, 2, 4):
-        report = _told(tmp_path, made_lines()[:kept])
+        report = _reported(tmp_path, made_lines()[:kept])
         assert report.headline.value is None
         assert report.headline.missing
-        render([report], ["told.jsonl"])
+        render([report], ["run.jsonl"])

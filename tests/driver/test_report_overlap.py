@@ -87,9 +87,9 @@ def made_lines() -> list[made.Line]:
     return made.numbered([*lines, best, made.end()])
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def _curves(report: Report, identity: str) -> Figure:
@@ -97,7 +97,7 @@ def _curves(report: Report, identity: str) -> Figure:
 
 
 def test_the_headline_is_what_hides_at_best(tmp_path: Path) -> None:
-    headline = _told(tmp_path, made_lines()).headline
+    headline = _reported(tmp_path, made_lines()).headline
     assert headline.value == 1.0
     assert headline.interval == "± 1 % (95 %)"
     assert headline.shown() == "100 %"
@@ -105,7 +105,7 @@ def test_the_headline_is_what_hides_at_best(tmp_path: Path) -> None:
 
 
 def test_a_curve_for_each_way_with_its_interval(tmp_path: Path) -> None:
-    figure = _curves(_told(tmp_path, made_lines()), "hidden")
+    figure = _curves(_reported(tmp_path, made_lines()), "hidden")
     (panel,) = figure.variants["write during compute work"]
     assert [s.name for s in panel.series] == ["blocking", "nonblocking", "uring", "thread"]
     for series in panel.series:
@@ -117,13 +117,13 @@ def test_a_curve_for_each_way_with_its_interval(tmp_path: Path) -> None:
 
 
 def test_what_the_computation_pays(tmp_path: Path) -> None:
-    figure = _curves(_told(tmp_path, made_lines()), "slow-down")
+    figure = _curves(_reported(tmp_path, made_lines()), "slow-down")
     (panel,) = figure.variants["write during compute work"]
     assert list(panel.series[1].y) == pytest.approx([1.0, 1.4])
 
 
 def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     texts = [f.text for f in report.findings]
     (blocking,) = [t for t in texts if t.startswith("blocking, write during compute work")]
     assert "hides 2 % of the time with 1 MiB: the call comes back only when" in blocking
@@ -155,7 +155,7 @@ def test_a_slow_down_that_may_be_none_is_not_told(tmp_path: Path) -> None:
     for line in lines:
         if line.get("name") == "work_slowdown":
             line["samples"]["low95"] = 0.9
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert not [f for f in report.findings if f.anchor == "slow-down"]
 
 
@@ -169,7 +169,7 @@ def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
         if way == "thread" or (way, size) == ("nonblocking", 64 * KIB):
             value = line["metric"]["value"]
             line["samples"].update(low95=value - 0.21, high95=value + 0.21)
-    texts = [f.text for f in _told(tmp_path, lines).findings]
+    texts = [f.text for f in _reported(tmp_path, lines).findings]
     (nonblocking,) = [t for t in texts if t.startswith("nonblocking, ")]
     assert "60 % of the time with 1 MiB" in nonblocking
     assert "64 KiB" not in nonblocking
@@ -180,17 +180,17 @@ def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
 
 def test_a_rank_that_is_bound_to_one_processor_is_told(tmp_path: Path) -> None:
     lines = made_lines()
-    told = "Rank 0 may use one processor only"
-    assert not any(told in f.text for f in _told(tmp_path, lines).findings)
+    reported = "Rank 0 may use one processor only"
+    assert not any(reported in f.text for f in _reported(tmp_path, lines).findings)
     lines[0]["system"]["cpu"]["usable_by_root_rank"] = 1
-    (finding,) = [f for f in _told(tmp_path, lines).findings if told in f.text]
+    (finding,) = [f for f in _reported(tmp_path, lines).findings if reported in f.text]
     assert (finding.anchor, finding.level) == ("system", "warn")
     lines[0]["clock"]["virtual"] = True
-    assert not any(told in f.text for f in _told(tmp_path, lines).findings)
+    assert not any(reported in f.text for f in _reported(tmp_path, lines).findings)
 
 
 def test_the_table_holds_every_cell(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     blocks = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
     table = next(t for t in blocks if t.title == "Cells")
     rows = {(row[1], row[2]): row for row in table.rows}
@@ -203,7 +203,7 @@ def test_the_table_holds_every_cell(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5, 12])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, made_lines()[:count])
+    report = _reported(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
@@ -216,5 +216,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["where"] = {"transfer_bytes": "large", **line["where"]} if line["where"] else {}
     lines[10]["where"]["transfer_bytes"] = "large"
     lines[11]["where"]["way"] = ["<b>"]
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert render([report], [])

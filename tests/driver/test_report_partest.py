@@ -61,9 +61,9 @@ def _lines() -> list[made.Line]:
     return made.numbered([*lines, made.end()])
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:
@@ -73,7 +73,7 @@ def _figure(report: Report, identity: str) -> Figure:
 
 
 def test_files_of_the_tasks_stand_beside_each_size_of_chunk(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _reported(tmp_path, _lines())
     figure = _figure(report, "study-rates")
     assert figure.x.title == "chunk"
     ((panel,),) = figure.variants.values()
@@ -86,7 +86,7 @@ def test_files_of_the_tasks_stand_beside_each_size_of_chunk(tmp_path: Path) -> N
 
 
 def test_the_seconds_of_each_phase(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _reported(tmp_path, _lines())
     figure = _figure(report, "partest-phases")
     ((panel,),) = figure.variants.values()
     by_name = {s.name: dict(zip(s.x, s.y, strict=True)) for s in panel.series}
@@ -101,7 +101,7 @@ def test_the_seconds_of_each_phase(tmp_path: Path) -> None:
 
 
 def test_files_and_bytes_on_storage(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _reported(tmp_path, _lines())
     table = next(
         b
         for section in report.sections
@@ -116,8 +116,8 @@ def test_files_and_bytes_on_storage(tmp_path: Path) -> None:
 
 
 def test_what_opening_costs_is_found(tmp_path: Path) -> None:
-    sentences = [f.text for f in _told(tmp_path, _lines()).findings]
+    sentences = [f.text for f in _reported(tmp_path, _lines()).findings]
     assert any("a file for each" in s and "with a container" in s for s in sentences), sentences
     # An incomplete result says less, and nothing fails.
-    assert _told(tmp_path, _lines()[:2])
-    assert _told(tmp_path, _lines()[:1])
+    assert _reported(tmp_path, _lines()[:2])
+    assert _reported(tmp_path, _lines()[:1])

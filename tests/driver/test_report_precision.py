@@ -19,14 +19,14 @@ MB = 1_000_000
 
 def mean(text: str, share: float | None, **more: Any) -> dict[str, Any]:
     within = share is not None and share <= 0.05
-    told = {"text": text, "unit": "B/s", "mean": 100.0 * MB, "half_width_share": share}
-    return {**told, "within": within, "drift": False, **more}
+    reported = {"text": text, "unit": "B/s", "mean": 100.0 * MB, "half_width_share": share}
+    return {**reported, "within": within, "drift": False, **more}
 
 
 def found(tmp_path: Path, *figures: Any, **detail: Any) -> list[tuple[str, str]]:
     """Sentences and levels of what is said of it."""
-    told = {"asked_share": 0.05, "stopped_by": "precise", "repetitions": 7, "figures": figures}
-    record = made.figure("until_ci", 0.04, "1", benchmark="ior", detail={**told, **detail})
+    reported = {"asked_share": 0.05, "stopped_by": "precise", "repetitions": 7, "figures": figures}
+    record = made.figure("until_ci", 0.04, "1", benchmark="ior", detail={**reported, **detail})
     run = made.run_line(benchmark="ior", ior={})
     lines = made.numbered([run, record, made.end()])
     report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))

@@ -74,10 +74,10 @@ def _run_lines(**more: Any) -> list[made.Line]:
     )
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
     probe = load_probe(made.write(tmp_path / "probe.jsonl", made_lines()))
-    return tell("told", result, result.remarks, probe=probe)
+    return tell("run", result, result.remarks, probe=probe)
 
 
 def _shares(report: Report) -> Table:
@@ -110,7 +110,7 @@ def test_where_there_is_no_way_past_the_cache(tmp_path: Path) -> None:
 
 
 def test_rates_in_per_cent_of_the_limit_that_holds(tmp_path: Path) -> None:
-    report = _told(tmp_path, _run_lines())
+    report = _reported(tmp_path, _run_lines())
     table = _shares(report)
     at = [c.name for c in table.columns].index("of the limit")
     found: list[tuple[object, ...]] = [(row[0], row[at + 1], row[at]) for row in table.rows]
@@ -130,7 +130,7 @@ def test_another_place_is_told(tmp_path: Path) -> None:
     lines[0]["system"]["node_names"] = ["other"]
     lines[0]["system"]["ranks"] = 8
     lines[0]["file_system"]["source"] = "/dev/vdb"
-    caption = _shares(_told(tmp_path, lines)).caption
+    caption = _shares(_reported(tmp_path, lines)).caption
     assert "NOT THE SAME PLACE" in caption
     for words in ("other nodes", "2 ranks, not 8", "another file system"):
         assert words in caption
@@ -149,18 +149,18 @@ def test_the_page_has_the_limits_as_ceilings(tmp_path: Path) -> None:
 
 def test_what_is_no_probe(tmp_path: Path) -> None:
     path = made.write(tmp_path / "run.jsonl", _run_lines())
-    with pytest.raises(EffioError, match="no run of probe"):
+    with pytest.raises(EffioError, match="not a run of probe"):
         load_probe(path)
     path = made.write(tmp_path / "killed.jsonl", made_lines()[:1])
-    with pytest.raises(EffioError, match="no run of probe"):
+    with pytest.raises(EffioError, match="not a run of probe"):
         load_probe(path)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    result = read_result(made.write(tmp_path / "told.jsonl", made_lines()[:count]))
-    assert render([tell("told", result)], [])
-    few = _told(tmp_path, _run_lines()[:1])
+    result = read_result(made.write(tmp_path / "run.jsonl", made_lines()[:count]))
+    assert render([tell("run", result)], [])
+    few = _reported(tmp_path, _run_lines()[:1])
     assert not [s for s in few.sections if s.id == "probe"]
 
 
@@ -170,5 +170,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         if line["kind"] == "figure":
             line["detail"] = {"processes": "x", "backend": [1]}
             line["where"] = {"limit": 7}
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    assert render([tell("told", result)], [])
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    assert render([tell("run", result)], [])

@@ -104,9 +104,9 @@ def made_lines() -> list[made.Line]:
     )  # fmt: skip
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:
@@ -118,13 +118,13 @@ def _by_name(figure: Figure) -> dict[str, list[float | None]]:
 
 
 def test_the_headline_is_all_random_rings_together(tmp_path: Path) -> None:
-    headline = _told(tmp_path, made_lines()).headline
+    headline = _reported(tmp_path, made_lines()).headline
     assert headline.shown() == "8.000 GB/s"
     assert "8 ranks of 2 nodes" in headline.context
 
 
 def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     bandwidth = _figure(report, "bandwidth")
     assert list(bandwidth.variants[""][0].series[0].x) == [
         "pairs, one at a time",
@@ -142,13 +142,13 @@ def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> No
 
 
 def test_each_random_ring_beside_the_natural_one(tmp_path: Path) -> None:
-    values = _by_name(_figure(_told(tmp_path, made_lines()), "rings"))
+    values = _by_name(_figure(_reported(tmp_path, made_lines()), "rings"))
     assert values["random rings"] == pytest.approx([2 * GB, 0.5 * GB])
     assert values["natural ring"] == pytest.approx([4 * GB, 4 * GB])
 
 
 def test_sentences(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
     assert "Balance: 0.1600 bytes" in text
     assert "of HPL of 50 GFLOP/s" in text
@@ -160,7 +160,7 @@ def test_sentences(tmp_path: Path) -> None:
         if line["kind"] == "figure" and "OrderedRing" in line["name"]:
             value = line["metric"]["value"]
             line["samples"] = {"count": 5, "low95": 0.9 * value, "high95": 1.1 * value}
-    several = " ".join(f.text for f in _told(tmp_path, lines).findings)
+    several = " ".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "with 150 % of its latency: the rest is what the network between nodes costs" in several
     assert "With 8 B only one rank in 3 took part in pairs (12 of them)" in text
     assert "The slowest pair has 10 % of the fastest one's bandwidth" in text
@@ -170,7 +170,7 @@ def test_sentences(tmp_path: Path) -> None:
         if line["kind"] == "measurement" and "random" in line["pattern"]:
             line["rate"]["value"] *= 100
             line["seconds"]["total"] = {k: v / 100 for k, v in line["seconds"]["total"].items()}
-    faster = " ".join(f.text for f in _told(tmp_path, lines).findings)
+    faster = " ".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "a pair that is alone: the pairs were disturbed, so the share is not known." in faster
     assert "In 1 of 5 rings the measurements differ by more than 25 %, at most by 50 %" in text
     assert "random 1 with 2 MB" in text
@@ -184,12 +184,12 @@ def test_sentences(tmp_path: Path) -> None:
 def test_more_ranks_than_cpus_are_told(tmp_path: Path) -> None:
     lines = made_lines()
     lines[0]["system"]["cpu"]["logical_cpus"] = 3
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert any("4 ranks on a node share 3 CPUs" in f.text for f in report.findings)
 
 
 def test_the_sections_are_about_messages_only(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     assert [s.id for s in report.sections] == ["values", "all-rings", "system"]
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
     assert tables[0].rows[0][-1] == "MaxPingPongLatency"
@@ -206,7 +206,7 @@ def test_the_sections_are_about_messages_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, made_lines()[:count])
+    report = _reported(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
@@ -221,5 +221,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["detail"] = {"rmax_flops_per_second": "fast"}
     lines[2]["where"]["length_bytes"] = -1
     lines[3]["seconds"] = {}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert render([report], [])

@@ -59,13 +59,13 @@ def made_lines() -> list[made.Line]:
     return made.numbered([run, *rates, write, _enough("read", 1, READS, "falling"), made.end()])
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def test_the_sentences_and_the_number(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     assert report.headline.shown() == "12"
     assert "own file write" in report.headline.context
     assert [f.text for f in report.findings][:2] == [
@@ -81,7 +81,7 @@ def test_the_sentences_and_the_number(tmp_path: Path) -> None:
 
 
 def test_the_curve(tmp_path: Path) -> None:
-    figure = next(f for f in _told(tmp_path, made_lines()).figures() if f.id == "study-rates")
+    figure = next(f for f in _reported(tmp_path, made_lines()).figures() if f.id == "study-rates")
     assert isinstance(figure, Figure)
     assert figure.x.title == "processes"
     ((panel,),) = figure.variants.values()
@@ -91,7 +91,7 @@ def test_the_curve(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, made_lines()[:count])
+    report = _reported(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
@@ -101,7 +101,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     for line in lines:
         if line["kind"] == "figure":
             line["detail"] = {"of_ranks": "x", "shape": [1], "rate_bytes_per_second": {}}
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     assert report.headline.value == 12
     assert not any("use " in f.text for f in report.findings)
     assert render([report], [])
@@ -113,7 +113,7 @@ def test_one_repetition_says_nothing_of_how_many_are_enough(tmp_path: Path) -> N
     for line in lines:
         if line["kind"] == "figure" and line["name"] == "enough_ranks":
             line["samples"] = {"count": 1}
-    report = tell("told", read_result(made.write(tmp_path / "one.jsonl", lines)))
+    report = tell("run", read_result(made.write(tmp_path / "one.jsonl", lines)))
     texts = " ".join(f.text for f in report.findings)
     assert "use " not in texts
     assert "slower" not in texts
@@ -131,7 +131,7 @@ def test_no_number_is_enough_while_the_rate_still_grows(tmp_path: Path) -> None:
     own = made.figure("saturation", None, "1", benchmark="saturation", where={})
     own["metric"] |= {"value": None, "reason": why}
     lines += [own, made.end()]
-    report = _told(tmp_path, made.numbered(lines))
+    report = _reported(tmp_path, made.numbered(lines))
     assert (report.headline.value, report.headline.missing) == (None, why)
     texts = " ".join(f.text for f in report.findings)
     assert "use " not in texts

@@ -79,9 +79,9 @@ def made_lines() -> list[made.Line]:
     )
 
 
-def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "told.jsonl", lines))
-    return tell("told", result, result.remarks)
+def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    return tell("run", result, result.remarks)
 
 
 def _tables(report: Report, title: str) -> list[Table]:
@@ -90,7 +90,7 @@ def _tables(report: Report, title: str) -> list[Table]:
 
 
 def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
-    headline = _told(tmp_path, made_lines()).headline
+    headline = _reported(tmp_path, made_lines()).headline
     assert headline.shown() == "80.00 MB/s"
     # An axis with one value is left out.
     assert headline.context.startswith("sequential write, block 1 MiB, on ")
@@ -118,7 +118,7 @@ def _with_rates(count: int, low: float = 0.8, high: float = 1.2) -> list[made.Li
 def test_what_is_highest_is_said_with_its_doubt(
     tmp_path: Path, lines: list[made.Line], doubt: str
 ) -> None:
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     said = f"not known to be the highest: {doubt}" if doubt else ""
     assert said in report.headline.context
     assert ("not known" in report.headline.context) is bool(doubt)
@@ -128,7 +128,7 @@ def test_what_is_highest_is_said_with_its_doubt(
     lines[0]["study"]["headline"] = "strongest and weakest"
     best = next(line for line in lines if line.get("name") == "io_bench")
     best["detail"]["weakest"] = _where(64 * KIB, "write")
-    context = _told(tmp_path, lines).headline.context
+    context = _reported(tmp_path, lines).headline.context
     for word in ("strongest", "weakest"):
         assert (f"not known to be the {word}: {doubt}" in context) is bool(doubt)
 
@@ -139,13 +139,13 @@ def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path)
     lines[0]["study"]["headline"] = "by access"
     best = next(line for line in lines if line.get("name") == "io_bench")
     best["detail"]["others"] = [_where(1024 * KIB, "read")]
-    headline = _told(tmp_path, lines).headline
+    headline = _reported(tmp_path, lines).headline
     assert headline.name == "highest write"
     assert headline.shown() == "80.00 MB/s"
     assert "; highest read: 160.0 MB/s sequential read, block 1 MiB" in headline.context
     lines[0]["study"]["headline"] = "strongest and weakest"
     best["detail"]["weakest"] = _where(64 * KIB, "write")
-    headline = _told(tmp_path, lines).headline
+    headline = _reported(tmp_path, lines).headline
     assert headline.name == "strongest pattern, write"
     assert "; weakest: 20.00 MB/s sequential write, block 64 KiB" in headline.context
 
@@ -180,7 +180,7 @@ def _scaled(value: float, speed_up: float, **samples: float) -> list[made.Line]:
 def test_an_efficiency_is_said_only_if_it_is_known(
     tmp_path: Path, rate: float, speed_up: float, samples: dict[str, float], said: str
 ) -> None:
-    report = _told(tmp_path, _scaled(rate, speed_up, **samples))
+    report = _reported(tmp_path, _scaled(rate, speed_up, **samples))
     text = " ".join(f.text for f in report.findings)
     assert f"4 ranks get {speed_up:.2f} times the rate of 1{said}" in text
 
@@ -201,7 +201,7 @@ def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path:
         line = made.figure(name, value, unit, benchmark="io-bench", where=where)
         line["samples"] = {"count": 1}
         lines.insert(-1, line)
-    report = _told(tmp_path, made.numbered(lines))
+    report = _reported(tmp_path, made.numbered(lines))
     headline = report.headline
     assert headline.shown() == "21.80 images/s"
     assert headline.context.startswith("block 64 KiB, on ")
@@ -239,7 +239,7 @@ def test_each_access_has_its_strongest_and_its_weakest_pattern(tmp_path: Path) -
             cell = _measurement("write") | {"pattern": pattern, "repetition": 5 + n}
             cell["where"] = {"block_bytes": block, "copies": 1}
             lines[2:2] = [cell | {"cache": {"verdict": verdict}}]
-    (table,) = _tables(_told(tmp_path, made.numbered(lines)), "Strongest and weakest patterns")
+    (table,) = _tables(_reported(tmp_path, made.numbered(lines)), "Strongest and weakest patterns")
     assert [list(row)[:5] for row in table.rows] == [
         ["write", "strongest", 80 * MB, "sequential", "block 1 MiB, copies 1"],
         ["write", "weakest", 20 * MB, "sequential", "block 64 KiB, copies 1"],
@@ -247,7 +247,7 @@ def test_each_access_has_its_strongest_and_its_weakest_pattern(tmp_path: Path) -
         ["read", "weakest", 40 * MB, "sequential", "block 64 KiB, copies 1"],
     ]
     assert table.rows[0][6] == "on storage"
-    assert _tables(_told(tmp_path, made_lines()), "Strongest and weakest patterns") == []
+    assert _tables(_reported(tmp_path, made_lines()), "Strongest and weakest patterns") == []
 
 
 def test_tiles_are_counted_along_x_and_y(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_tiles_are_counted_along_x_and_y(tmp_path: Path) -> None:
     lines[0]["study"]["extents"] = [
         {"tiles": 3, "dataset_elements": 3072}, {"tiles": 2, "dataset_elements": 1536},
     ]  # fmt: skip
-    text = [f.text for f in _told(tmp_path, lines).findings]
+    text = [f.text for f in _reported(tmp_path, lines).findings]
     assert "3 × 2 tiles (x × y) of a dataset of 3072 × 1536 elements." in text
 
 
@@ -274,7 +274,7 @@ def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: in
             more.append(line)
     lines = [lines[0], *more, lines[-1]]
     figure = next(
-        f for f in _told(tmp_path, made.numbered(lines)).figures() if f.id == "study-rates"
+        f for f in _reported(tmp_path, made.numbered(lines)).figures() if f.id == "study-rates"
     )
     ((panel,),) = figure.variants.values()
     if sizes == 1:
@@ -293,7 +293,7 @@ def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: in
 
 
 def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     figure = next(f for f in report.figures() if f.id == "study-rates")
     assert isinstance(figure, Figure)
     assert figure.kind == "curves"
@@ -319,7 +319,7 @@ def test_many_patterns_have_a_panel_each(tmp_path: Path) -> None:
                 line["where"]["pattern"] = pattern
                 more.append(line)
     lines[-2:-2] = more
-    report = _told(tmp_path, made.numbered(lines))
+    report = _reported(tmp_path, made.numbered(lines))
     figure = next(f for f in report.figures() if f.id == "study-rates")
     assert isinstance(figure, Figure)
     (panels,) = figure.variants.values()
@@ -337,7 +337,7 @@ def test_many_patterns_have_a_panel_each(tmp_path: Path) -> None:
 def test_a_second_axis_is_a_choice(tmp_path: Path) -> None:
     lines = made_lines()
     lines[-2:-2] = _rate(64 * KIB, "write", 30.0, copies=2)
-    report = _told(tmp_path, made.numbered(lines))
+    report = _reported(tmp_path, made.numbered(lines))
     figure = next(f for f in report.figures() if f.id == "study-rates")
     assert list(figure.variants) == ["copies 1", "copies 2"]
 
@@ -348,12 +348,12 @@ def test_words_as_axes_are_bars(tmp_path: Path) -> None:
     for line in lines:
         if line["kind"] == "figure" and "block_bytes" in line["where"]:
             line["where"]["calls"] = "collective"
-    figure = next(f for f in _told(tmp_path, lines).figures() if f.id == "study-rates")
+    figure = next(f for f in _reported(tmp_path, lines).figures() if f.id == "study-rates")
     assert figure.kind == "bars"
 
 
 def test_the_table_has_a_column_for_each_axis_and_the_share_of_the_peak(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
     table = next(t for t in tables if t.title == "Rates")
     assert [c.name for c in table.columns][:4] == ["block", "copies", "pattern", "access"]
@@ -367,7 +367,7 @@ def test_the_table_has_a_column_for_each_axis_and_the_share_of_the_peak(tmp_path
     for line in lines:
         if line.get("samples"):
             line["samples"]["count"] = 5
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     table = next(
         b for s in report.sections for b in s.blocks if isinstance(b, Table) and b.title == "Rates"
     )
@@ -378,7 +378,7 @@ def test_the_table_has_a_column_for_each_axis_and_the_share_of_the_peak(tmp_path
 
 
 def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
-    report = _told(tmp_path, made_lines())
+    report = _reported(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
     assert "1 of 4 rates exceeds the peak, at most sequential read, block 1 MiB, with" in text
     assert "160 %" in text
@@ -389,7 +389,7 @@ def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
 
 def test_scaling_is_told_and_has_columns(tmp_path: Path) -> None:
     """Four copies get 3 times the rate of one: an efficiency of 75 %."""
-    report = _told(tmp_path, _scaled(60.0, 3.0))
+    report = _reported(tmp_path, _scaled(60.0, 3.0))
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
     table = next(t for t in tables if t.title == "Rates")
     at = [c.name for c in table.columns].index("speed-up")
@@ -398,7 +398,7 @@ def test_scaling_is_told_and_has_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, made_lines()[:count])
+    report = _reported(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
@@ -407,7 +407,7 @@ def test_foreign_axes_do_no_harm(tmp_path: Path) -> None:
     for study in ({"axes": [1, {"name": 3}]}, {"axes": "x"}, {}):
         lines = made_lines()
         lines[0]["study"] = study
-        assert render([_told(tmp_path, lines)], [])
+        assert render([_reported(tmp_path, lines)], [])
 
 
 def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         if line["kind"] == "figure":
             line["detail"] = {"max": "x", "cache": [1], "place": 7, "ranks": {}, "from_ranks": True}
             line["detail"]["transfer_rate_bytes_per_second"] = "fast"
-    report = _told(tmp_path, lines)
+    report = _reported(tmp_path, lines)
     # The number is there, its place is not.
     assert report.headline.value is not None
     assert "block" not in report.headline.context

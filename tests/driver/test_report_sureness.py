@@ -24,7 +24,7 @@ PASS = {
 }  # fmt: skip
 
 
-def told(tmp_path: Path, figures: list[Any], passes: list[Any]) -> Report:
+def reported(tmp_path: Path, figures: list[Any], passes: list[Any]) -> Report:
     lines = [made.run_line(benchmark="ior", ior={})]
     for access, detail in passes:
         lines.append(
@@ -61,7 +61,7 @@ def tables(report: Report) -> list[Table]:
 
 
 def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
-    report = told(
+    report = reported(
         tmp_path,
         [mean("write"), mean("read", worth_rounds=2.5)],
         [
@@ -80,7 +80,7 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
 
 
 def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
-    report = told(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
+    report = reported(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
     assert tables(report)[0].rows[1][-1] == "the interval may be unreliable: it drifts"
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (
@@ -92,11 +92,12 @@ def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
 
 def test_where_nothing_is_known_there_is_no_section(tmp_path: Path) -> None:
     none = {"method": None, "none": "it takes 20 slices"}
-    assert section_of(told(tmp_path, [], [("write", {"batch_means": none})])) is None
+    assert section_of(reported(tmp_path, [], [("write", {"batch_means": none})])) is None
     # Strange members count as missing.
     strange = {"batch_means": {"method": 3, "slices": "many", "low95": [], "reasons": 7}}
     assert (
-        section_of(told(tmp_path, [], [("write", strange), ("read", {"batch_means": 1})])) is None
+        section_of(reported(tmp_path, [], [("write", strange), ("read", {"batch_means": 1})]))
+        is None
     )
 
 

@@ -61,10 +61,10 @@ def test_a_script_makes_no_trial(with_engine: Effio, data: Path) -> None:
     done = with_engine.call(*QUEUED, "--dir", data, "--batch", "slurm")
     assert done.returncode == 2
     assert "a script makes no trial of nonblocking collective calls" in done.stderr
-    told = with_engine.call(*QUEUED, "--dir", data, "--print-command")
-    assert told.returncode == 0, told.stderr
-    assert " --trial " in told.stdout
-    assert "the same with --tried WORD for --trial" in told.stderr
+    reported = with_engine.call(*QUEUED, "--dir", data, "--print-command")
+    assert reported.returncode == 0, reported.stderr
+    assert " --trial " in reported.stdout
+    assert "the same with --tried WORD for --trial" in reported.stderr
     # What is wrong with it all the same is said before any trial.
     wrong = with_engine.call(*QUEUED, "--dir", data, "--rate-limit", "1MB/s")
     assert wrong.returncode == 2

@@ -295,19 +295,19 @@ def test_the_list_filters(server: Server) -> None:
 
 
 def test_progress_is_told_until_a_run_ends(runs: Path, server: Server) -> None:
-    def told() -> dict[str, object]:
+    def reported() -> dict[str, object]:
         rows = json.loads(_ask(server, f"/{_token(server)}/runs.json")[1])
         (row,) = [row for row in rows if row["id"] == RUNNING]
         assert isinstance(row, dict)
         return row
 
-    first = told()
+    first = reported()
     assert first["state"] == "running"
     assert first["done"] == 0.25
     # 1 GiB of 4 GiB in 2 s: 6 s more.
     assert "1 GiB of 4 GiB · 6 s left in it" in str(first["progress"])
     made.write(runs / RUNNING / "result.jsonl", made.b_eff_io())
-    assert told()["state"] == "done"
+    assert reported()["state"] == "done"
 
 
 def test_a_rules_file_that_is_none_is_refused(effio: Effio, tmp_path: Path) -> None:

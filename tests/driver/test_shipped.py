@@ -81,12 +81,12 @@ def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
     assert [0 < operations <= 20 for operations, _ in searches] == [True, True]
     find = sum(found for found, _ in searches) / sum(seconds for _, seconds in searches)
     metadata = (prod(rates["mdtest"]) * find) ** (1 / 8) / 1e3
-    told = {
+    reported = {
         title: float(value.split()[0])
         for title, _, value in (line.partition(": ") for line in done.stdout.splitlines())
         if title.startswith(("bandwidth,", "metadata,", "score", "entries"))
     }
-    assert told == {
+    assert reported == {
         "bandwidth, the geometric mean of four": pytest.approx(bandwidth, rel=1e-3),
         "entries searched for *01* of 3901 B": pytest.approx(find / 1e3, rel=1e-3),
         "metadata, the geometric mean of eight": pytest.approx(metadata, rel=1e-3),

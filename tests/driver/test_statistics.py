@@ -11,12 +11,18 @@ from effio.judge import guard, statistics
 
 
 def test_summary_by_hand() -> None:
-    told = statistics.summary([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
-    assert told is not None
+    reported = statistics.summary([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
+    assert reported is not None
     # Squares about 5: 9+1+1+1+0+0+4+16 = 32, over 7.
-    assert (told.count, told.mean, told.median, told.min, told.max) == (8, 5.0, 4.5, 2.0, 9.0)
-    assert told.deviation == pytest.approx(math.sqrt(32 / 7))
-    assert told.cov == pytest.approx(math.sqrt(32 / 7) / 5)
+    assert (reported.count, reported.mean, reported.median, reported.min, reported.max) == (
+        8,
+        5.0,
+        4.5,
+        2.0,
+        9.0,
+    )
+    assert reported.deviation == pytest.approx(math.sqrt(32 / 7))
+    assert reported.cov == pytest.approx(math.sqrt(32 / 7) / 5)
     single = statistics.summary([3.0])
     assert single is not None
     assert (single.deviation, single.cov) == (None, None)

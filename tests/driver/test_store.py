@@ -130,8 +130,8 @@ def test_of_secrets_only_the_name_is_kept_and_tokens_are_masked() -> None:
         ["/bin/bash", "-c", f"export PATH=/bin:/usr/bin; {lines}"],
         env=program, capture_output=True, text=True, check=True, timeout=20,
     )  # fmt: skip
-    told = dict(line.split("=", 1) for line in said.stdout.splitlines())
-    assert told == expected | {"PATH": "/bin:/usr/bin"}
+    reported = dict(line.split("=", 1) for line in said.stdout.splitlines())
+    assert reported == expected | {"PATH": "/bin:/usr/bin"}
 
 
 # States ------------------------------------------------------------------------------------------
@@ -242,12 +242,12 @@ def test_how_a_run_ended_whose_results_lie_elsewhere(
     made.write(folder.result_path, made.b_eff_io()[:2])
     place = tmp_path / "effio-rescued-1-result.jsonl"
     made.write(place, [*made.b_eff_io()[:9], *([end] if end else [])])
-    told = (
+    reported = (
         f"write the result file r.jsonl: No space left on device; all results are kept in {place}"
     )
-    outcome = judge(folder, Watched(code=7, last_words=[f"effio-mpi: {told}"]))
+    outcome = judge(folder, Watched(code=7, last_words=[f"effio-mpi: {reported}"]))
     assert (outcome.status, outcome.exit_code) == (status, code)
-    assert outcome.reason.endswith(told)
+    assert outcome.reason.endswith(reported)
 
 
 def test_a_result_that_cannot_be_read_is_no_success(store: Store) -> None:

@@ -103,9 +103,9 @@ def test_notes_and_tags(kept: Effio) -> None:
     done = kept.call("note", FIRST, "the switch\x1b[31m was replaced", "--tag", "odd")
     assert done.returncode == 0, done.stderr
     assert kept.call("note", FIRST, "second").returncode == 0
-    told = kept.call("note", FIRST).stdout.splitlines()
-    assert told[0] == f"{FIRST}  tags: nightly, odd"
-    assert [line.split("Z  ")[1] for line in told[1:]] == ["the switch was replaced", "second"]
+    reported = kept.call("note", FIRST).stdout.splitlines()
+    assert reported[0] == f"{FIRST}  tags: nightly, odd"
+    assert [line.split("Z  ")[1] for line in reported[1:]] == ["the switch was replaced", "second"]
     assert (kept.cwd / "effio-runs" / FIRST / "run.json").read_bytes() == before
     listed = kept.call("runs", "--json", "--tag", "odd").stdout.splitlines()
     assert [json.loads(line)["run"] for line in listed] == [FIRST]

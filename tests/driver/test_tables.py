@@ -168,8 +168,8 @@ def store(effio: Effio) -> Effio:
     runs.mkdir()
     generate(runs, 20)
     others = (made.b_eff_io(), test_report_ior.lines(), test_report_mdtest.made_lines())
-    for hour, told in enumerate(others):
-        made.write(runs / f"20261120T1{hour}0000Z-a-run-with-a-label" / "result.jsonl", told)
+    for hour, reported in enumerate(others):
+        made.write(runs / f"20261120T1{hour}0000Z-a-run-with-a-label" / "result.jsonl", reported)
     _sweep(effio.cwd / "nights")
     (effio.cwd / "rules.toml").write_text(RULES)
     (effio.cwd / "form.toml").write_text(FORM)
@@ -316,7 +316,7 @@ RESULTS: dict[str, Callable[[], list[made.Line]]] = {
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_of_results_too(name: str, tmp_path: Path) -> None:
-    report = tell(*load(made.write(tmp_path / "told.jsonl", RESULTS[name]())))
+    report = tell(*load(made.write(tmp_path / "run.jsonl", RESULTS[name]())))
     found = [table for section in report.sections for table in tables_of(section, False)]
     _check_everywhere([table for table in found if len(table.rows) < 100])
     file = io.StringIO()

@@ -186,10 +186,10 @@ def test_numbers_and_their_nouns_come_from_one_helper() -> None:
 
 
 def test_a_number_and_its_unit_stay_on_one_line() -> None:
-    told = "took 14.0 s: 29 % of 1.5 GB/s, ± 3 op/s, 2 ranks, 3 sets"
+    reported = "took 14.0 s: 29 % of 1.5 GB/s, ± 3 op/s, 2 ranks, 3 sets"
     nbsp = chr(0xA0)
     kept = f"took 14.0{nbsp}s: 29{nbsp}% of 1.5{nbsp}GB/s, ±{nbsp}3{nbsp}op/s, 2 ranks, 3 sets"
-    assert text.whole(told) == kept
+    assert text.whole(reported) == kept
     for value in ("± 38.3 % (95 %)", "275.6 MB/s to 762.6 MB/s", "64 KiB", "1.02", "< 3 ms"):
         assert text.is_one_value(value), value
     for value in ("3 of 4", "the rate", "1 of 10 is far from the others", ""):
@@ -197,8 +197,8 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
 
 
 def test_names_of_options_are_not_broken_in_prose() -> None:
-    told = text.prose("use --time 60 s & <b> (--until-ci) at 2026-11-28T00:37:06Z.")
-    assert str(told) == (
+    reported = text.prose("use --time 60 s & <b> (--until-ci) at 2026-11-28T00:37:06Z.")
+    assert str(reported) == (
         'use <span class="w">--time</span> 60\u00a0s &amp; &lt;b&gt;'
         ' (<span class="w">--until-ci</span>) at <span class="w">2026-11-28T00:37:06Z</span>.'
     )
@@ -244,8 +244,8 @@ def test_settings_have_their_units() -> None:
 
 
 def test_a_setting_breaks_before_its_value() -> None:
-    told = text.breakable("ind_wr_buffer_size=65536 & <b>")
-    assert str(told) == "ind_wr_buffer_size=<wbr>65536 &amp; &lt;b&gt;"
+    reported = text.breakable("ind_wr_buffer_size=65536 & <b>")
+    assert str(reported) == "ind_wr_buffer_size=<wbr>65536 &amp; &lt;b&gt;"
     assert str(text.breakable("20260101T000000Z-b-eff-io")) == "20260101T000000Z-b-eff-io"
 
 

@@ -63,12 +63,12 @@ class Machine:
 def _planted(_: Group, setting: Setting) -> float:
     """A hill: a buffer of 4 gains 15 %, the switch on gains 15 %, off loses; both together gain
     35 %, and a width costs."""
-    told = dict(setting.hints)
-    gain = {"4": 1.15, "2": 1.05, "8": 1.05}.get(told.get("buffer", ""), 1.0)
-    gain *= {"on": 1.15, "off": 0.8}.get(told.get("switch", ""), 1.0)
-    if told.get("buffer") == "4" and told.get("switch") == "on":
+    reported = dict(setting.hints)
+    gain = {"4": 1.15, "2": 1.05, "8": 1.05}.get(reported.get("buffer", ""), 1.0)
+    gain *= {"on": 1.15, "off": 0.8}.get(reported.get("switch", ""), 1.0)
+    if reported.get("buffer") == "4" and reported.get("switch") == "on":
         gain *= 1.02
-    return gain * (0.9 if "width" in told else 1.0)
+    return gain * (0.9 if "width" in reported else 1.0)
 
 
 def _flat(_: Group, __: Setting) -> float:
@@ -118,11 +118,11 @@ def test_each_group_gets_hints_of_its_own() -> None:
     """Writes gain by the switch, reads lose by it and gain by a buffer."""
 
     def gain(group: Group, setting: Setting) -> float:
-        told = dict(setting.hints)
+        reported = dict(setting.hints)
         if group == WRITE:
-            return 1.5 if told.get("switch") == "on" else 1.0
-        slower = 0.7 if told.get("switch") == "on" else 1.0
-        return slower * (1.4 if told.get("buffer") == "8" else 1.0)
+            return 1.5 if reported.get("switch") == "on" else 1.0
+        slower = 0.7 if reported.get("switch") == "on" else 1.0
+        return slower * (1.4 if reported.get("buffer") == "8" else 1.0)
 
     outcome = _search(Machine(gain, noise=0.02, seed=3, groups=(WRITE, READ)))
     assert outcome.state == "gain"
@@ -214,8 +214,8 @@ def test_a_setting_that_fails_is_out_and_says_why() -> None:
     )
     outcome = _search(machine)
     assert outcome.setup.hints == {EVERYWHERE: SPACE[4].hints}
-    told = {t.setting: t for t in outcome.tried}
-    assert (told[best].fault, told[best].rounds) == ("io error: no such driver", 0)
+    reported = {t.setting: t for t in outcome.tried}
+    assert (reported[best].fault, reported[best].rounds) == ("io error: no such driver", 0)
     # It is not run again.
     assert [t.name for t in machine.trials].count(best.id) == 1
     none = Machine(_planted, 0.01, 1, faulty={s.id: "refused" for s in SPACE})

@@ -39,19 +39,19 @@ def engine(with_engine: Effio, monkeypatch: pytest.MonkeyPatch) -> Engine:
         ("second = 5\n" + GOOD, "s.toml:1:1: unknown key 'second'; did you mean 'seconds'?"),
         (
             "seconds = true\n" + GOOD,
-            "s.toml:1:1: seconds: a time is no truth value",
+            "s.toml:1:1: seconds: a time is not true or false",
         ),
         ('seconds = "soon"\n' + GOOD, "'soon' is not a time; write for example 60s or 5min"),
         ("runs = 0\n" + GOOD, "runs: Input should be greater than or equal to 1"),
         ("settings_at_most = 0\n" + GOOD, "settings_at_most: Input should be greater"),
         (HEAD + "[vary.hints]\nk = []\n", "s.toml:4:1: vary.hints.k: List should have at least"),
         (HEAD + "[vary.hints]\nk = [true]\n", 'a hint is text: write "true", or "enable"'),
-        (HEAD + "[vary.hints]\nk = [1.5]\n", "1.5 is no value of a hint"),
-        (HEAD + '[vary.hints]\nk = [" "]\n', "' ' is no value of a hint"),
-        (HEAD + '[vary.hints]\nk = ["a\\nall all all all x y"]\n', "is no value of a hint"),
-        (HEAD + '[vary.hints]\n"a b" = ["x"]\n', "'a b' is no name: it has no blanks"),
+        (HEAD + "[vary.hints]\nk = [1.5]\n", "1.5 is not a value of a hint"),
+        (HEAD + '[vary.hints]\nk = [" "]\n', "' ' is not a value of a hint"),
+        (HEAD + '[vary.hints]\nk = ["a\\nall all all all x y"]\n', "is not a value of a hint"),
+        (HEAD + '[vary.hints]\n"a b" = ["x"]\n', "'a b' is not a name: names have no blanks"),
         (HEAD + '[vary.hints]\nk = ["2", 2]\n', "vary.hints.k: '2' is there twice"),
-        (HEAD + '[vary.environment]\n"A=B" = ["x"]\n', "'A=B' is no name of a variable"),
+        (HEAD + '[vary.environment]\n"A=B" = ["x"]\n', "'A=B' is not a name of a variable"),
         (HEAD + "[vary.options]\ntransfer = [[1]]\n", "vary.options.transfer.0: Input should be"),
         (HEAD + "vary = 3\n", "s.toml:3:1: vary: Input should be a valid dictionary"),
         ("title = [\n", "s.toml:"),
@@ -139,8 +139,8 @@ def test_what_is_excluded_is_not_tried() -> None:
         "vary": {"hints": {"a": ["x", "y"], "b": [1]}},
         "exclude": [{"a": "x", "b": 1}],
     }
-    told = [s.title for s in settings_of(Tuning.model_validate(table))]
-    assert told == ["b=1", "a=x", "a=y", "a=y b=1"]
+    reported = [s.title for s in settings_of(Tuning.model_validate(table))]
+    assert reported == ["b=1", "a=x", "a=y", "a=y b=1"]
 
 
 @pytest.mark.parametrize("values", [4, 100])

@@ -63,7 +63,7 @@ class Seen(NamedTuple):
     status: str
     code: int
     good: int
-    told: bool  # where it was measured, or at the end
+    reported: bool  # where it was measured, or at the end
     left: list[str]
 
 

@@ -150,8 +150,8 @@ def test_no_shared_pointer_here(faulty: Faulty) -> None:
     assert figure["metric"]["value"] == 0
     assert figure["detail"]["used"] is False
     assert "MPI_File_write_ordered" in figure["detail"]["note"]
-    told = "not reached: shared file pointers must be used for pattern type 1"
-    assert told in run.result.figure("b_eff_io")["reasons"]
+    reported = "not reached: shared file pointers must be used for pattern type 1"
+    assert reported in run.result.figure("b_eff_io")["reasons"]
     check_files(run.result, faulty.data, 0, 2, 2 * MIB)
 
 

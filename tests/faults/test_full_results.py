@@ -39,8 +39,8 @@ def shim(engine: Engine) -> str:
 
 def check_kept(run: Run, result: Path, rescued: Path) -> None:
     assert run.code == 7, run
-    told = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
-    assert told == [
+    reported = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
+    assert reported == [
         f"effio-mpi: write the result file {result}: No space left on device; all results are "
         f"kept in {rescued}"
     ]
@@ -114,8 +114,8 @@ def test_a_place_that_vanishes(
     )
     assert run.code == 7, run
     rescued = other / f"effio-rescued-{place.name}-r.jsonl"
-    told = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
-    assert told == [
+    reported = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
+    assert reported == [
         f"effio-mpi: write the result file {place}/r.jsonl: it is no longer there; all results "
         f"are kept in {rescued}"
     ]

@@ -63,9 +63,9 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     assert of_turn(tmp_path, BESIDE, 2).status == "io_error"
     factors = [f for f in result.figures if f["name"] == "slow_down"]
     assert [f["metric"]["value"] for f in factors] == [None, None]
-    told = [m for m in result.measurements if m["where"]["beside"]]
-    assert told
-    assert not any(m["valid"] for m in told)
+    reported = [m for m in result.measurements if m["where"]["beside"]]
+    assert reported
+    assert not any(m["valid"] for m in reported)
     assert list(data.iterdir()) == [], run
 
 

@@ -60,6 +60,9 @@ def test_a_benchmark_on_two_nodes(
     if run.code == 6 and "was built without it" in run.stderr:
         pytest.skip("this build has no such library")
     if file_system.kind == "cephfs" and words.startswith("pio") and run.code == 1:
+        wrong = [m for m in run.result.measurements if m["error_count"] > 0]
+        assert wrong
+        assert all(m["errors"][0]["status"] == "data_errors" for m in wrong)
         pytest.skip("ceph-fuse read old data, which effio said (docs/servers.md)")
     assert run.code == 0, run
     assert run.result.run["system"]["nodes"] == 2

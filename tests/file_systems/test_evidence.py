@@ -73,7 +73,7 @@ def test_what_is_said_is_what_the_servers_count(
     read, written = _profiled(cluster)
     cluster.command("volume", "profile", cluster.volume, "stop")
     (folder,) = Store(tmp_path / "effio-runs").folders()
-    result = folder.told()
+    result = folder.reported()
     cells = [m for m in result.measurements if m.access == cell.access]
     said = source_of(cells, result.run, traffic_of(result))
     assert written >= BYTES

@@ -37,7 +37,7 @@ def _measured(client: Client, engine: Engine, cwd: Path, directory: Path) -> lis
     assert done.returncode == 0, done.stderr
     found = []
     for folder in Store(cwd / "effio-runs").folders():
-        result = folder.told()
+        result = folder.reported()
         assert all(m.valid for m in result.measurements)
         record = result.record
         assert record is not None

@@ -19,7 +19,7 @@ from engines import Engine
 from .conftest import ALL, Mounted, mounted
 
 pytestmark = [
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(not ALL, reason="takes minutes: make test-file-systems"),
 ]
 
@@ -28,7 +28,8 @@ PHASES = {
     "read": "ior --phases write,read --block 8MiB --transfer 1MiB --repetitions 100",
     "names": "mdtest --items 200 --iterations 100 --things files --write-bytes 4KiB",
 }
-WATCHDOG = 15  # seconds
+# Seconds. MooseFS' client sometimes waits for 17 s before it goes on with another server.
+WATCHDOG = {"distributed": 15, "dispersed": 15, "moosefs": 60}
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def _started(
     files = "--files per-process" if words.startswith("ior") else ""
     command = [
         *(*client.enter(), sys.executable, "-m", "effio", "run", *words.split(), *files.split()),
-        *("--ranks", "2", "--no-report", "--quiet", "--watchdog", f"{WATCHDOG}s"),
+        *("--ranks", "2", "--no-report", "--quiet", "--watchdog", f"{WATCHDOG[file_system.kind]}s"),
         *("--dir", str(file_system.places[0])),
     ]
     settings = {"EFFIO_ENGINE": str(engine.program), "EFFIO_MPIEXEC": engine.mpiexec}
@@ -82,10 +83,11 @@ def test_a_server_dies(
             measured = _measurements(tmp_path)
             file_system.cluster.servers[1].kill()
             died = time.monotonic()
+            patience = 4 * WATCHDOG[kind] + 60
             try:
                 # A file system that heals goes on: then it has to do so for ten measurements.
                 while process.poll() is None and _measurements(tmp_path) < measured + 10:
-                    assert time.monotonic() < died + 4 * WATCHDOG + 60, "neither ends nor goes on"
+                    assert time.monotonic() < died + patience, "neither ends nor goes on"
                     time.sleep(0.1)
             finally:
                 if process.poll() is None:
@@ -100,5 +102,4 @@ def test_a_server_dies(
             assert result.end.status in ("io_error", "hung"), result.end
             # The place: a path, and what the system said.
             assert str(file_system.places[0]) in result.end.reason
-        # MooseFS' client sometimes waits for longer than the watchdog.
-        assert kind != "dispersed" or healed, result.end
+        assert kind == "distributed" or healed, result.end

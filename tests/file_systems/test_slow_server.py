@@ -38,7 +38,7 @@ def test_the_report_names_a_slow_server(
             done = effio_on(cluster.clients[0], openmpi, tmp_path, *words.split())
         assert done.returncode == 0, done.stderr
     (folder,) = Store(tmp_path / "effio-runs").folders()
-    result = folder.told()
+    result = folder.reported()
     assert result.record is not None
     servers = result.record.servers_of_files
     assert len(servers) == FILES

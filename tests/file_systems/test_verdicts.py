@@ -111,7 +111,7 @@ def test_no_verdict_is_wrong(
             file_system.empty()
             assert done.returncode == 0, done.stderr
             (folder,) = Store(cwd / "effio-runs").folders()
-            result = folder.told()
+            result = folder.reported()
             truths = servers.truths(result)
             tally = of_benchmarks.setdefault(words.split()[0], Tally())
             for place, m in enumerate(result.measurements):

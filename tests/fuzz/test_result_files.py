@@ -28,7 +28,7 @@ SECONDS_PER_MIB = 1.0
 MIB = 1 << 20
 
 
-def told_in(path: Path) -> float:
+def reported_in(path: Path) -> float:
     """Seconds of processor time from the file to all that is told of it; ResultError if refused."""
     begin = time.process_time()
     tell_everything(read_result(path))
@@ -44,7 +44,7 @@ def test_tampered_files_are_refused_or_told_of(benchmark: str, tmp_path: Path) -
         seed = f"{benchmark} {number}"
         path.write_bytes(mutant(lines, random.Random(seed)))
         try:
-            seconds = told_in(path)
+            seconds = reported_in(path)
         except ResultError:
             refused += 1
             continue
@@ -67,7 +67,7 @@ def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
     for _ in range(80):
         path.write_bytes(change_bytes(whole, chance))
         with contextlib.suppress(ResultError):
-            told_in(path)
+            reported_in(path)
 
 
 @pytest.mark.parametrize("benchmark", CORPUS)

@@ -72,18 +72,18 @@ def test_twenty_tib_are_planned_to_the_byte(any_engine: Engine, tmp_path: Path) 
 
 
 def estimate(engine: Engine, place: Path, *words: object) -> dict[str, Any]:
-    told: Any = plan(engine, place, *words)["estimate"]
-    return dict(told)
+    reported: Any = plan(engine, place, *words)["estimate"]
+    return dict(reported)
 
 
 def test_a_stonewall_limits_what_is_planned(any_engine: Engine, tmp_path: Path) -> None:
     """Two ranks with 1 TB each: 10 s at 500 MB/s, 1 GB/s and 2 GB/s."""
     words = ["ior", "--block", "1TB", "--transfer", "1MB", "--phases", "write", "--plan-ranks", 2]
-    told = estimate(any_engine, tmp_path, *words, "--stonewall", "10s")
-    assert told["bytes_written"] == {"least": 5e9, "expected": 10e9, "most": 20e9}
-    assert told["bytes_on_storage"] == 20e9
-    assert told["seconds"] == {"least": 10, "expected": 10, "most": 10}
-    assert told["assumes"] == "storage delivers 500 MB/s to 2 GB/s in all"
+    reported = estimate(any_engine, tmp_path, *words, "--stonewall", "10s")
+    assert reported["bytes_written"] == {"least": 5e9, "expected": 10e9, "most": 20e9}
+    assert reported["bytes_on_storage"] == 20e9
+    assert reported["seconds"] == {"least": 10, "expected": 10, "most": 10}
+    assert reported["assumes"] == "storage delivers 500 MB/s to 2 GB/s in all"
     everything = estimate(any_engine, tmp_path, *words)
     assert everything["bytes_written"]["most"] == 2e12
     # At half and at twice the rate.
@@ -93,14 +93,14 @@ def test_a_stonewall_limits_what_is_planned(any_engine: Engine, tmp_path: Path) 
 def test_passes_and_repetitions_add_up(any_engine: Engine, tmp_path: Path) -> None:
     """A pattern of two ranks with 1 MiB each, in calls of two sizes, three times: written, written
     again, read, and modified."""
-    told = estimate(
+    reported = estimate(
         any_engine, tmp_path, "pio", "--spatial", "segmented", "--size", "1MiB", "--buffer",
         "64KiB,256KiB", "--temporal", "write,re-write,read,read-modify-write",
         "--repetitions", 3, "--plan-ranks", 2,
     )  # fmt: skip
-    assert told["bytes_written"]["expected"] == 3 * 2 * 3 * (2 << 20)
-    assert told["bytes_read"]["expected"] == 3 * 2 * 2 * (2 << 20)
-    assert (told["bytes_on_storage"], told["files"]) == (2 << 20, 1)
+    assert reported["bytes_written"]["expected"] == 3 * 2 * 3 * (2 << 20)
+    assert reported["bytes_read"]["expected"] == 3 * 2 * 2 * (2 << 20)
+    assert (reported["bytes_on_storage"], reported["files"]) == (2 << 20, 1)
 
 
 def test_a_measured_peak_is_planned(any_engine: Engine, tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_a_measured_peak_is_planned(any_engine: Engine, tmp_path: Path) -> None:
     32 calls in flight. Not every file system has the last three."""
     words = ["spiobench", "--size", "16MiB", "--plan-ranks", 2]
     without = estimate(any_engine, tmp_path, *words)
-    told = estimate(any_engine, tmp_path, *words, "--peak", "measured")
+    reported = estimate(any_engine, tmp_path, *words, "--peak", "measured")
     for what in ("bytes_written", "bytes_read"):
         assert without[what] == {"least": 32 << 20, "expected": 32 << 20, "most": 32 << 20}
-        assert told[what]["expected"] == told[what]["most"] == (1 + 4) * (32 << 20)
-        assert told[what]["least"] == 2 * (32 << 20)
+        assert reported[what]["expected"] == reported[what]["most"] == (1 + 4) * (32 << 20)
+        assert reported[what]["least"] == 2 * (32 << 20)
 
 
 def test_the_other_machine(any_engine: Engine, tmp_path: Path) -> None:

@@ -19,18 +19,18 @@ from noise_kinds import KINDS
 QUIET = (1.0, 1.02, 0.99, 1.01, 0.98, 1.005, 0.995, 1.015, 0.985, 1.0)
 
 
-def told(*values: float) -> Statement:
+def reported(*values: float) -> Statement:
     found = statement(values)
     assert found is not None
     return found
 
 
 def test_below_five_there_is_a_range_and_no_interval() -> None:
-    few = told(1.0e9, 1.2e9, 1.1e9, 1.3e9)
+    few = reported(1.0e9, 1.2e9, 1.1e9, 1.3e9)
     assert (few.grade, few.interval, few.remarks) == (Grade.RANGE, None, ())
     assert few.spread("B/s") == "1.000 GB/s to 1.300 GB/s (range of 4)"
-    assert told(1.0).spread("B/s") == ""
-    five = told(1.0, 1.02, 0.98, 1.01, 0.99)
+    assert reported(1.0).spread("B/s") == ""
+    five = reported(1.0, 1.02, 0.98, 1.01, 0.99)
     # Deviation sqrt(0.001 / 4) = 0.0158; t for four degrees of freedom is 2.776: 2.776 * 0.0158 /
     # sqrt 5.
     assert five.half == pytest.approx(0.01963, rel=1e-3)
@@ -43,7 +43,7 @@ def test_stored_numbers_have_the_interval_of_the_engine() -> None:
     """tests/engine/core/rounds_test.cpp compares the engine with the same file."""
     cases = json.loads((Path(__file__).parent.parent / "intervals.json").read_text())
     for case in cases:
-        found = told(*case["values"])
+        found = reported(*case["values"])
         assert found.half == (
             None if case["half_width"] is None else pytest.approx(case["half_width"], rel=1e-9)
         ), case["name"]
@@ -51,10 +51,10 @@ def test_stored_numbers_have_the_interval_of_the_engine() -> None:
 
 
 def test_the_median_has_an_interval_of_order_statistics() -> None:
-    assert told(1, 2, 3, 4, 5).of_median is None  # 2 / 2^5 = 6.25 %
-    assert told(3, 1, 2, 6, 5, 4).of_median == Interval(1, 6)  # 2 / 2^6 = 3.1 %
+    assert reported(1, 2, 3, 4, 5).of_median is None  # 2 / 2^5 = 6.25 %
+    assert reported(3, 1, 2, 6, 5, 4).of_median == Interval(1, 6)  # 2 / 2^6 = 3.1 %
     # Binomial of 10: P(X <= 1) = 11 / 1024; twice is 2.1 %, with the next 10.9 %.
-    assert told(*range(10)).of_median == Interval(1, 8)
+    assert reported(*range(10)).of_median == Interval(1, 8)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_median_has_an_interval_of_order_statistics() -> None:
 def test_what_is_odd_is_said_with_what_to_do(
     values: list[float], oddity: Oddity, text: str
 ) -> None:
-    found = told(*values)
+    found = reported(*values)
     assert [(remark.oddity, remark.what) for remark in found.remarks] == [(oddity, text)]
     assert found.grade is Grade.ODD
     assert found.text == f"{text}: {oddity.advice}"
@@ -86,22 +86,22 @@ def test_correlation_of_neighbors_widens_the_interval() -> None:
     wave = [0.0]
     for one in chance:
         wave.append(0.5 * wave[-1] + float(one))
-    found = told(*(1 + v for v in wave[-400:]))
+    found = reported(*(1 + v for v in wave[-400:]))
     assert found.is_odd
     # 400 (1 - 0.5) / (1 + 0.5) = 133, and the interval is wider by the root of 3; the estimate of
     # the correlation varies by 0.043.
     assert found.worth == pytest.approx(133, abs=25)
     assert found.half == pytest.approx(1.97 * 0.0577 / math.sqrt(133), rel=0.15)
-    few = told(1.0, 1.01, 1.03, 1.02, 1.0, 0.98, 0.97, 0.99, 1.0, 1.01, 1.02, 1.0)
+    few = reported(1.0, 1.01, 1.03, 1.02, 1.0, 0.98, 0.97, 0.99, 1.0, 1.01, 1.02, 1.0)
     assert [r.oddity for r in few.remarks] == [Oddity.CORRELATED]
 
 
 def test_nothing_is_odd_about_quiet_or_equal_values() -> None:
-    assert told(*QUIET).remarks == ()
-    equal = told(*[7.0] * 80)
+    assert reported(*QUIET).remarks == ()
+    equal = reported(*[7.0] * 80)
     assert (equal.remarks, equal.half, equal.grade) == ((), 0.0, Grade.RELIABLE)
     # A drift of less than 1 % is not reported.
-    assert told(*(1.0 + 0.001 * i for i in range(8))).remarks == ()
+    assert reported(*(1.0 + 0.001 * i for i in range(8))).remarks == ()
 
 
 def test_a_rate_is_total_amount_over_total_time() -> None:

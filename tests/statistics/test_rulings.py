@@ -21,8 +21,8 @@ def test_a_threshold_is_hardly_ever_ruled_wrongly(count: int, truth: float) -> N
     values = np.random.default_rng(43).normal(truth, 0.1, (TRIALS, count))
     wrong = 0
     for sample in values:
-        told = guard.of_mean([sample], 1.0, sample.mean() >= 1.0, RISK)
-        wrong += told.decides(RISK) and told.met != (truth >= 1.0)
+        reported = guard.of_mean([sample], 1.0, sample.mean() >= 1.0, RISK)
+        wrong += reported.decides(RISK) and reported.met != (truth >= 1.0)
     assert wrong <= MOST
 
 

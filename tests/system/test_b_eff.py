@@ -165,14 +165,14 @@ def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) ->
 
     def peak(memory: int) -> float:
         """Of both ranks in two runs, in bytes."""
-        told = tmp_path / f"peak-{memory}"
+        reported = tmp_path / f"peak-{memory}"
         words = ["b-eff", "--quiet", f"--memory-per-rank={memory}MiB", *few]
         for attempt in "12":
             place = tmp_path / f"{memory}-{attempt}"
             place.mkdir()
-            run = any_engine.run(words, place, prefix=[sys.executable, "-c", PEAK, told])
+            run = any_engine.run(words, place, prefix=[sys.executable, "-c", PEAK, reported])
             assert run.code == 0, run
-        return statistics.median(int(line) * 1024 for line in told.read_text().split())
+        return statistics.median(int(line) * 1024 for line in reported.read_text().split())
 
     message = 7 * MIB
     assert peak(1024) - peak(128) == pytest.approx(2 * 6 * message, abs=message / 2)

@@ -95,8 +95,8 @@ def test_many_calls_in_a_row_and_rewrite(engine: Engine, tmp_path: Path, data: P
     assert max(calls) > 1
     # A cap that cuts rows short is told, and the number does not count officially.
     cut = len([m for m in result.rows(access="write") if m["stopped_by"] == "cap"])
-    told = f"not reached: rows cut short by the cap on bytes ({cut}) == 0"
-    assert (told in invalid_reasons(result)) == (cut > 0)
+    reported = f"not reached: rows cut short by the cap on bytes ({cut}) == 0"
+    assert (reported in invalid_reasons(result)) == (cut > 0)
 
 
 def test_storage_of_known_rate(any_engine: Engine, tmp_path: Path, data: Path) -> None:
@@ -259,11 +259,11 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
     ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
 )
 def test_bad_options_are_refused_before_mpi_starts(
-    any_engine: Engine, tmp_path: Path, words: list[str], told: str
+    any_engine: Engine, tmp_path: Path, words: list[str], reported: str
 ) -> None:
     run = any_engine.alone(["b-eff-io", *words], tmp_path)
     assert run.code == 2, run
-    assert told in run.stderr
+    assert reported in run.stderr
     assert "Try: effio-mpi b-eff-io --help" in run.stderr
     assert [p.name for p in tmp_path.iterdir()] == []
 
@@ -293,12 +293,14 @@ def test_more_ranks_in_a_partition_than_in_the_run(
         ("all all all 4711 cb_nodes 1", "4711 is not a chunk size of this benchmark: 0, 1024, "),
     ],
 )
-def test_bad_hints(any_engine: Engine, tmp_path: Path, data: Path, text: str, told: str) -> None:
+def test_bad_hints(
+    any_engine: Engine, tmp_path: Path, data: Path, text: str, reported: str
+) -> None:
     (tmp_path / "hints").write_text(text + "\n")
     words = [*QUICK, "--dir", data, "--partitions", "1", "--hints", tmp_path / "hints"]
     run = any_engine.alone(words, tmp_path)
     assert run.code == 2, run
-    assert told in run.stderr
+    assert reported in run.stderr
     assert contents(data) == {}
 
 

@@ -58,7 +58,7 @@ def expected(
 ) -> Iterator[tuple[str, set[str]]]:
     """Each call on the file of a pattern type, as the trace has it, and the hints it is given."""
 
-    def told(access: str, row: Row | None) -> set[str]:
+    def reported(access: str, row: Row | None) -> set[str]:
         return written(hints_of(access, pattern, row) if hinted else {})
 
     nothing: set[str] = set()
@@ -74,7 +74,7 @@ def expected(
             "rewrite": "RDWR|UNIQUE_OPEN",
             "read": "RDONLY|DELETE_ON_CLOSE|UNIQUE_OPEN",
         }[access]
-        yield f"open {mode} ranks={opened_by} info=", told(access, None)
+        yield f"open {mode} ranks={opened_by} info=", reported(access, None)
         before = 0
         for row in mine:
             if pattern == "scatter":
@@ -86,10 +86,10 @@ def expected(
                 yield (
                     f"view disp={place} etype=8 size={size} extent={extent} first={first}"
                     " native info=",
-                    told(access, row),
+                    reported(access, row),
                 )
             elif hinted:
-                yield "info ", told(access, row)
+                yield "info ", reported(access, row)
             call = CALLS[pattern].format("read" if access == "read" else "write")
             for _ in range(row.calls):
                 yield f"{call} {row.memory // 8} 8", nothing

@@ -51,9 +51,11 @@ def check_sum(text: str, result: Result) -> None:
             expected = [million(result, access, row) for row in rows]
             assert [float(v) for v in found[1].split()] == pytest.approx(expected, abs=6e-4)
     value = result.figure("b_eff_io")["metric"]["value"] / 1e6
-    told = re.search(r"^b_eff_io of these measurements = +([\d.]+) MB/s on 2", text, re.MULTILINE)
-    assert told is not None
-    assert float(told[1]) == pytest.approx(value, abs=6e-4)
+    reported = re.search(
+        r"^b_eff_io of these measurements = +([\d.]+) MB/s on 2", text, re.MULTILINE
+    )
+    assert reported is not None
+    assert float(reported[1]) == pytest.approx(value, abs=6e-4)
     assert "NOT VALID for comparison of different systems" in text
     for number, criterion, reached in (
         (1, "scheduled time 0.0 min >= 30 min", "NOT reached"),

@@ -32,7 +32,7 @@ def caches(result: Result, access: str) -> list[dict[str, Any]]:
     return [m["cache"] for m in result.measurements if m["access"] == access]
 
 
-def told(cache: dict[str, Any]) -> None:
+def reported(cache: dict[str, Any]) -> None:
     """What one piece of evidence has to say of another."""
     before = cache["resident_before_fraction"]
     if before is not None:
@@ -46,7 +46,7 @@ def test_reads_are_cold_by_default(
 ) -> None:
     result = ior(any_engine, tmp_path, "--block=4MiB", "--backend", backend).result
     (read,) = caches(result, "read")
-    told(read)
+    reported(read)
     assert read["verdict"] == "device", read
     assert read["ways"] == ["dropped"]
     assert read["process_read_bytes"] >= 0.95 * 8 * MIB
@@ -65,7 +65,7 @@ def test_what_is_not_dropped_comes_from_memory(
 ) -> None:
     run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off")
     (read,) = caches(run.result, "read")
-    told(read)
+    reported(read)
     assert read["ways"] == []
     assert read["verdict"] == "cache", read
     assert read["resident_before_fraction"] == read["resident_after_fraction"] == 1
@@ -140,7 +140,7 @@ def test_studies_are_cold_too(
     reads = caches(run.result, access)
     assert reads
     for cache in reads:
-        told(cache)
+        reported(cache)
         assert cache["ways"] == ["dropped"]
         assert cache["verdict"] == "device", cache
     off = any_engine.run([*words, "--quiet", "--dir", disk, "--drop-cache=off"], tmp_path)
@@ -153,7 +153,7 @@ def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Pat
     run = any_engine.run([*words, "--verify"], tmp_path)
     assert run.code == 0, run
     (read,) = caches(run.result, "read")
-    told(read)
+    reported(read)
     assert read["verdict"] == "device", read
     assert read["ways"] == ["dropped"]
     assert all(m["cache"] is None for m in run.result.measurements if m["access"] != "read")
@@ -191,9 +191,11 @@ def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
 
 def test_a_plan_says_how_much_would_not_fit_into_memory(any_engine: Engine, tmp_path: Path) -> None:
     words = ["ior", "--block=1MiB", "--plan-ranks=4", "--plan-ranks-per-node=2"]
-    told = json.loads(any_engine.alone([*words, "--plan-json"], tmp_path).stdout)["against_memory"]
-    assert told["node_bytes"] == 2 * MIB
-    assert told["more_than_memory_from_bytes"] == 1.5 * told["memory_bytes"]
+    reported = json.loads(any_engine.alone([*words, "--plan-json"], tmp_path).stdout)[
+        "against_memory"
+    ]
+    assert reported["node_bytes"] == 2 * MIB
+    assert reported["more_than_memory_from_bytes"] == 1.5 * reported["memory_bytes"]
     assert "it would take" in any_engine.alone([*words, "--plan"], tmp_path).stdout
 
 
@@ -211,10 +213,10 @@ def test_every_plan_says_so(
 ) -> None:
     plan = [*words, "--plan-ranks=4", "--plan-ranks-per-node=2"]
     data = json.loads(any_engine.alone([*plan, "--plan-json"], tmp_path).stdout)
-    told = data["against_memory"]
+    reported = data["against_memory"]
     if node_bytes is None:
         node_bytes = data["partitions"][0]["bytes_on_storage"] / 2
-    assert told["node_bytes"] == node_bytes
+    assert reported["node_bytes"] == node_bytes
     assert "a node moves" in any_engine.alone([*plan, "--plan"], tmp_path).stdout
 
 

@@ -174,9 +174,11 @@ def test_a_group_that_takes_no_virtual_time_ends_the_run(
     )
     assert run.code == 2, run
     assert run.result.end is not None
-    told = run.result.end["reason"]
-    assert told.startswith("in turn 2 (round 1, 2 mdtest alone): usage: group 2 (mdtest) takes no")
-    assert "--backend-options metadata=1ms" in told
+    reported = run.result.end["reason"]
+    assert reported.startswith(
+        "in turn 2 (round 1, 2 mdtest alone): usage: group 2 (mdtest) takes no"
+    )
+    assert "--backend-options metadata=1ms" in reported
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,11 @@ def test_what_was_written_is_read_back_whole(
         assert m["bytes"] == total
         assert m["verified_bytes"] == total * (1 if m["access"] == "write" else 2)
         assert m["operations"] == 30
-        told = m["detail"]["library"]
-        assert told["calls"] == 15
-        assert told["collective_calls"] == (15 if "--collective" in words else 0)
+        reported = m["detail"]["library"]
+        assert reported["calls"] == 15
+        assert reported["collective_calls"] == (15 if "--collective" in words else 0)
         if way == "hdf5-collective":
-            assert told["done_collectively"] == 15
+            assert reported["done_collectively"] == 15
     assert list(data.iterdir()) == []
 
 

@@ -113,9 +113,9 @@ def test_messages_name_options_of_the_line(any_engine: Engine, tmp_path: Path) -
     ):
         run = any_engine.alone(["classic", "ior", *line.split()], tmp_path)
         assert run.code == 2, run
-        told = run.stdout + run.stderr
-        assert said in told
-        assert not re.search(r"--(?!help|effio)[a-z]", told), told
+        reported = run.stdout + run.stderr
+        assert said in reported
+        assert not re.search(r"--(?!help|effio)[a-z]", reported), reported
 
 
 def test_csv_and_summaries_of_several_tests(any_engine: Engine, tmp_path: Path) -> None:

@@ -218,7 +218,9 @@ def test_a_signal_ends_a_call_that_is_held(any_engine: Engine, tmp_path: Path) -
         (["--rate-limit=10MB/s", "--segments=0"], "nothing that has a rate"),
     ],
 )
-def test_what_is_refused(any_engine: Engine, tmp_path: Path, words: list[str], told: str) -> None:
+def test_what_is_refused(
+    any_engine: Engine, tmp_path: Path, words: list[str], reported: str
+) -> None:
     run = ior(any_engine, tmp_path, *words, "--transfer=64KiB", "--block=64KiB", code=2)
-    assert told in run.stderr
+    assert reported in run.stderr
     assert left(tmp_path / "data") == []

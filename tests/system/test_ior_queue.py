@@ -216,6 +216,8 @@ def test_a_signal_to_one_rank_ends_collective_calls_on_all(engine: Engine, tmp_p
         (["--backend=uring", "--backend-options=direct=maybe"], "direct"),
     ],
 )
-def test_what_is_refused(any_engine: Engine, tmp_path: Path, words: list[str], told: str) -> None:
+def test_what_is_refused(
+    any_engine: Engine, tmp_path: Path, words: list[str], reported: str
+) -> None:
     run = ior(any_engine, tmp_path, *words, "--transfer=64KiB", "--block=64KiB", code=2)
-    assert told in run.stderr
+    assert reported in run.stderr

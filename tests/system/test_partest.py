@@ -187,7 +187,7 @@ def test_what_is_wrong_is_found_by_a_later_run(
         "task-local_2.000001": (5000, 5000),
         "shared_2": (15000, 15000),
     }
-    for name, (place, told) in places.items():
+    for name, (place, reported) in places.items():
         file = data / f"partest_{name}"
         right = file.read_bytes()
         file.write_bytes(right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :])
@@ -197,7 +197,7 @@ def test_what_is_wrong_is_found_by_a_later_run(
         assert again.code == 1, again
         (wrong,) = [m for m in again.result.measurements if m["error_count"]]
         error = wrong["errors"][0]
-        assert (error["rank"], error["offset_bytes"]) == (0, told)
+        assert (error["rank"], error["offset_bytes"]) == (0, reported)
         assert Path(error["path"]) == file
         file.write_bytes(right)
 

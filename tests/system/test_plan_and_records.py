@@ -77,9 +77,9 @@ def faults_of(engine: Engine, name: str, place: Path) -> list[str]:
     data.mkdir(parents=True)
     words = command(name, data)
     rates = ["--plan-rate=100MB/s"] if name in MODELLED else []
-    told = engine.alone([*words, "--plan-json", "--plan-ranks=2", *rates], place)
-    assert told.code == 0, told
-    whole = json.loads(told.stdout)
+    reported = engine.alone([*words, "--plan-json", "--plan-ranks=2", *rates], place)
+    assert reported.code == 0, reported
+    whole = json.loads(reported.stdout)
     schema = plan_schema(from_text(FIELDS.read_text())[name])
     faults = [
         f"{name}: {fault.json_path}: {fault.message}"

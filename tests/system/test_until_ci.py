@@ -57,9 +57,9 @@ def means(run: Run) -> list[dict[str, Any]]:
     return [f for f in run.result.figures if f["name"].endswith(end)]
 
 
-def check_figures(told: dict[str, Any], run: Run) -> None:
+def check_figures(reported: dict[str, Any], run: Run) -> None:
     """What until_ci says of each figure is what the figure says of itself."""
-    found = told["detail"]["figures"]
+    found = reported["detail"]["figures"]
     by_place = {
         (f["name"], json.dumps(f["where"], sort_keys=True)): f
         for f in means(run)
@@ -75,7 +75,7 @@ def check_figures(told: dict[str, Any], run: Run) -> None:
             half = (mean["samples"]["high95"] - mean["samples"]["low95"]) / 2
             assert one["half_width"] >= half * 0.999 - 1e-3
         assert one["half_width_share"] == pytest.approx(one["half_width"] / one["mean"])
-        enough = one["count"] >= 10 and one["half_width_share"] <= told["detail"]["asked_share"]
+        enough = one["count"] >= 10 and one["half_width_share"] <= reported["detail"]["asked_share"]
         assert one["within"] == enough
 
 
@@ -84,15 +84,15 @@ def test_equal_rates_are_precise_after_ten(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
     run = done(any_engine, tmp_path, *words, "--until-ci", "5%")
-    told = run.result.figure("until_ci")
-    assert told["valid"] is True
-    assert told["reasons"] == []
-    assert told["metric"]["value"] == pytest.approx(0, abs=1e-9)
-    detail = told["detail"]
+    reported = run.result.figure("until_ci")
+    assert reported["valid"] is True
+    assert reported["reasons"] == []
+    assert reported["metric"]["value"] == pytest.approx(0, abs=1e-9)
+    detail = reported["detail"]
     assert (detail["stopped_by"], detail["repetitions"]) == ("precise", 10)
     assert (detail["asked_share"], detail["most_repetitions"]) == (0.05, 100)
     assert detail["limit_seconds"] == 600
-    check_figures(told, run)
+    check_figures(reported, run)
     assert {m["repetition"] for m in run.result.measurements} == set(range(1, 11))
     assert "--until-ci 5 %: kept after 10 repetitions" in run.stdout
     assert run.result.run["options"]["until-ci"] == 0.05
@@ -107,16 +107,16 @@ def test_stopped_by_the_most_repetitions(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
     run = done(any_engine, tmp_path, *words, REPETITIONS[words[0]], "11")
-    told = run.result.figure("until_ci")
-    assert told["valid"] is False
-    assert told["detail"]["stopped_by"] == "repetitions"
-    assert told["detail"]["repetitions"] == told["detail"]["most_repetitions"] == 11
-    assert told["reasons"][0].startswith("there may be no more than 11 repetitions before")
-    check_figures(told, run)
-    widest = max(f["half_width_share"] for f in told["detail"]["figures"])
-    assert told["metric"]["value"] == pytest.approx(widest)
+    reported = run.result.figure("until_ci")
+    assert reported["valid"] is False
+    assert reported["detail"]["stopped_by"] == "repetitions"
+    assert reported["detail"]["repetitions"] == reported["detail"]["most_repetitions"] == 11
+    assert reported["reasons"][0].startswith("there may be no more than 11 repetitions before")
+    check_figures(reported, run)
+    widest = max(f["half_width_share"] for f in reported["detail"]["figures"])
+    assert reported["metric"]["value"] == pytest.approx(widest)
     assert "--until-ci 0.0001 %: NOT KEPT after 11 repetitions" in run.stdout
-    assert run.stdout.count("(of 11 values)") == min(8, len(told["detail"]["figures"]))
+    assert run.stdout.count("(of 11 values)") == min(8, len(reported["detail"]["figures"]))
     assert list(data.iterdir()) == []
 
 
@@ -138,10 +138,13 @@ def test_only_what_is_wide_is_measured_again(
     """Writes have noise of 20 %, reads none: ten reads are enough."""
     sim = ("--backend", "sim", "--backend-options", NOISY_WRITES)
     run = done(any_engine, tmp_path, *words, *sim, "--until-ci", "1%")
-    told = run.result.figure("until_ci")
-    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("repetitions", 12)
-    check_figures(told, run)
-    assert {f["where"]["access"]: f["count"] for f in told["detail"]["figures"]} == {
+    reported = run.result.figure("until_ci")
+    assert (reported["detail"]["stopped_by"], reported["detail"]["repetitions"]) == (
+        "repetitions",
+        12,
+    )
+    check_figures(reported, run)
+    assert {f["where"]["access"]: f["count"] for f in reported["detail"]["figures"]} == {
         "write": 12,
         "read": 10,
     }
@@ -192,9 +195,9 @@ def test_each_number_of_ranks_has_its_repetitions(
 ) -> None:
     run = done(any_engine, tmp_path, *MDTEST, "--ranks", "1,2", "--until-ci", "5%")
     for ranks in (1, 2):
-        told = run.result.figure("until_ci", ranks=ranks, unique=False)
-        assert told["detail"]["repetitions"] == 10
-        assert {f["where"]["ranks"] for f in told["detail"]["figures"]} == {ranks}
+        reported = run.result.figure("until_ci", ranks=ranks, unique=False)
+        assert reported["detail"]["repetitions"] == 10
+        assert {f["where"]["ranks"] for f in reported["detail"]["figures"]} == {ranks}
 
 
 def test_ranks_that_do_not_take_part_are_told(
@@ -208,9 +211,9 @@ def test_with_a_stonewall_and_several_sizes(any_engine: Engine, tmp_path: Path, 
     """5 ms of 100 MB/s: the stonewall cuts off every phase at the same call."""
     words = ["--stonewall", "5ms", "--transfer", "64KiB,256KiB", "--until-ci", "1%"]
     run = done(any_engine, tmp_path, *IOR, *words)
-    told = run.result.figure("until_ci")
-    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("precise", 10)
-    sizes = {f["where"]["transfer_bytes"] for f in told["detail"]["figures"]}
+    reported = run.result.figure("until_ci")
+    assert (reported["detail"]["stopped_by"], reported["detail"]["repetitions"]) == ("precise", 10)
+    sizes = {f["where"]["transfer_bytes"] for f in reported["detail"]["figures"]}
     assert sizes == {65536, 262144}
     assert run.result.rows(access="write")[0]["stopped_by"] == "time"
 
@@ -225,10 +228,10 @@ def test_a_signal_ends_it(any_engine: Engine, tmp_path: Path, data: Path) -> Non
     run = job.finish()
     assert run.code == 4, run
     assert run.result.status == "interrupted"
-    told = run.result.figure("until_ci")
-    assert told["valid"] is False
-    assert told["detail"]["stopped_by"] == "ended"
-    assert told["detail"]["repetitions"] >= 1
+    reported = run.result.figure("until_ci")
+    assert reported["valid"] is False
+    assert reported["detail"]["stopped_by"] == "ended"
+    assert reported["detail"]["repetitions"] >= 1
     assert list(data.iterdir()) == []
 
 
@@ -350,9 +353,9 @@ def test_rounds_that_are_equal(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
     run = rounds_of(any_engine, tmp_path, *words, "--until-ci", "5%", *AT_ONCE)
-    told = run.result.figure("until_ci")
-    assert told["valid"] is True, told
-    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("precise", 10)
+    reported = run.result.figure("until_ci")
+    assert reported["valid"] is True, reported
+    assert (reported["detail"]["stopped_by"], reported["detail"]["repetitions"]) == ("precise", 10)
     assert "--until-ci 5 %: kept after 10 repetitions" in run.stdout
     whole = run.result.figure(OF_ROUNDS[words[0]])
     assert whole["samples"]["count"] == 10
@@ -438,8 +441,8 @@ def test_the_plan_of_rounds(any_engine: Engine, tmp_path: Path, name: str) -> No
     def plan(*words: str) -> dict[str, Any]:
         run = any_engine.alone([name, "--plan-json", "--plan-ranks", "2", *words], tmp_path)
         assert run.code == 0, run
-        told: dict[str, Any] = json.loads(run.stdout)
-        return told
+        reported: dict[str, Any] = json.loads(run.stdout)
+        return reported
 
     until = plan("--until-ci", "5%", "--until-ci-limit", "0")
     most = 30 if name == "b-eff-io" else 100

@@ -166,12 +166,12 @@ def test_options_of_ours_on_a_classic_command_line(
     assert "EFFIO_WATCHDOG" in run.stderr
     for name in ("ior", "mdtest", "b_eff"):
         word = "-help" if name == "b_eff" else "-h"
-        told = any_engine.alone(["classic", name, word], tmp_path).stdout
+        reported = any_engine.alone(["classic", name, word], tmp_path).stdout
         assert (
             "EFFIO_WATCHDOG   aborts a run after this long without progress (0: never) [10min]"
-            in told
+            in reported
         )
-        assert ("EFFIO_MAX_BYTES" in told) == (name != "b_eff")
+        assert ("EFFIO_MAX_BYTES" in reported) == (name != "b_eff")
 
 
 def test_ranks_that_never_come_end_the_job(mpi: Engine, tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def check(campaign: Campaign, file: TomlFile, engine: Engine, settings: Settings
     """Raises with every fault at once."""
     faults = list(_faults(campaign, engine, settings))
     if faults:
-        told = dict.fromkeys(file.fault(loc, what) for loc, what in faults)
-        raise EffioError("\n".join(told))
+        reported = dict.fromkeys(file.fault(loc, what) for loc, what in faults)
+        raise EffioError("\n".join(reported))
     try:
         in_order(campaign)
     except EffioError as error:
@@ -120,7 +120,7 @@ def _of_step(
             continue
         lengths = [len(step.sweep[name]) for name in group]
         if len(set(lengths)) > 1:
-            yield ("zip",), f"axes that go together differ in length: {_told(group, lengths)}"
+            yield ("zip",), f"axes that go together differ in length: {_reported(group, lengths)}"
     for key, rules in (("include", step.include), ("exclude", step.exclude)):
         for name in [n for rule in rules if not isinstance(rule, str) for n in rule]:
             if name not in axes:
@@ -129,7 +129,7 @@ def _of_step(
     for name in step.waits_for():
         if name not in steps:
             where = ("needs",) if name in step.needs else ("earlier",)
-            yield where, f"'{name}' is no other step{nearest(name, steps)}"
+            yield where, f"'{name}' is not another step{nearest(name, steps)}"
     for name, earlier in step.earlier.items():
         for axis in earlier.match:
             theirs = next((s.sweep for s in campaign.step if s.name == earlier.step), {})
@@ -150,7 +150,7 @@ def _layouts(info: BenchmarkInfo, values: Sequence[Value]) -> Iterator[Fault]:
             yield ("sweep", layouts.AXIS), error.message
 
 
-def _told(names: Sequence[str], lengths: Sequence[int]) -> str:
+def _reported(names: Sequence[str], lengths: Sequence[int]) -> str:
     return ", ".join(f"{name} has {n}" for name, n in zip(names, lengths, strict=True))
 
 

@@ -202,7 +202,7 @@ def _named(name: str, names: Mapping[str, Known]) -> Known:
 def _number(node: ast.expr, names: Mapping[str, Known]) -> int | float:
     value = _evaluate(node, names)
     if not _is_number(value):
-        raise ExpressionError(f"{value!r} is no number")
+        raise ExpressionError(f"{value!r} is not a number")
     return value  # type: ignore[no-any-return]
 
 

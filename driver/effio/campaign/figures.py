@@ -49,7 +49,7 @@ def figures_of(campaign: Campaign, results: Sequence[tuple[str, Result]]) -> lis
             own = {name: value_in(name, e, results) for name, e in figure.earlier.items()}
             value = parse(figure.value).value({**known, **own})
             if isinstance(value, (bool, str, tuple)):
-                raise ExpressionError(f"'{figure.value}' is no number")
+                raise ExpressionError(f"'{figure.value}' is not a number")
             known[figure.name] = value
             used = parse(figure.value).names
             earlier = figure.earlier.items()

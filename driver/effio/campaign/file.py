@@ -34,7 +34,7 @@ Command = Annotated[tuple[str, ...], Field(min_length=1)]
 
 def _size(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("a size is no truth value")
+        raise ValueError("a size is not true or false")
     size = fmt.parse_size(value) if isinstance(value, str) else value
     if size is None:
         raise ValueError(f"'{value}' is not a size; write for example 512MiB or 2GB")
@@ -43,7 +43,7 @@ def _size(value: Any) -> Any:
 
 def _time(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("a time is no truth value")
+        raise ValueError("a time is not true or false")
     seconds = fmt.parse_duration(value) if isinstance(value, str) else value
     if seconds is None:
         raise ValueError(f"'{value}' is not a time; write for example 60s or 5min")

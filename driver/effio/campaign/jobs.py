@@ -112,7 +112,7 @@ class _Job:
     unit: Unit | None  # None: of a point that the campaign has no more
     folder: RunFolder
     job_id: str = ""  # empty: the driver was killed before it knew whether there is a job
-    told: Queued | None = None
+    reported: Queued | None = None
     gone: float | None = None  # for how many seconds we know that it has ended
     ended: str = ""  # as what
 
@@ -217,7 +217,7 @@ class BatchCampaignRun(CampaignRun):
     def _show(self, live: LiveView) -> None:
         total = len(self.order.units)
         failed = sum(one.code != ExitCode.DONE for one in self.done)
-        waiting = sum(job.told is None or job.told.waits for job in self.jobs)
+        waiting = sum(job.reported is None or job.reported.waits for job in self.jobs)
         parts = [f"{len(self.done) - failed} of {total} done"]
         parts += [f"{failed} failed"] if failed else []
         parts += [f"{len(self.jobs) - waiting} running", f"{waiting} waiting"]
@@ -318,17 +318,17 @@ class BatchCampaignRun(CampaignRun):
         by_id = {one.job_id: one for one in queued}
         by_script = {one.script: one for one in queued if one.script}
         for job in self.jobs:
-            job.told = by_id.get(job.job_id) if job.job_id else by_script.get(job.script)
-            if job.told is not None and not job.job_id:
-                job.job_id = job.told.job_id
+            job.reported = by_id.get(job.job_id) if job.job_id else by_script.get(job.script)
+            if job.reported is not None and not job.job_id:
+                job.job_id = job.reported.job_id
                 batch_run.keep_id(job.folder, job.job_id)
-            if job.told is None or job.told.over:
+            if job.reported is None or job.reported.over:
                 job.gone = 0.0 if job.gone is None else job.gone + waited
-                job.ended = job.told.state if job.told is not None else ""
+                job.ended = job.reported.state if job.reported is not None else ""
                 continue
             job.gone = None
-            if job.told.waits and job.told.reason:
-                self._tell_once(live, f"jobs wait: {job.told.reason}")
+            if job.reported.waits and job.reported.reason:
+                self._tell_once(live, f"jobs wait: {job.reported.reason}")
         over = [
             job
             for job in self.jobs

@@ -47,7 +47,7 @@ class UnitDone:
 
     def result(self) -> Result | None:
         with contextlib.suppress(ResultError):
-            return self.folder.told() if self.folder is not None else None
+            return self.folder.reported() if self.folder is not None else None
         return None
 
 
@@ -110,7 +110,7 @@ class CampaignRun:
         self.folder = folder
         self.view = view
         self.say = say
-        self.told = False  # what the launcher has to say of this machine it says once
+        self.reported = False  # what the launcher has to say of this machine it says once
         self.seconds: list[float] = []
         # Jobs of an earlier call, which may wait or run still.
         self.open = folder.open_jobs()
@@ -290,12 +290,14 @@ class CampaignRun:
     def _attempts(self, unit: Unit, above: str, left: int) -> UnitDone:
         otherwise = unit.point.step.otherwise
         for more in [{}, otherwise] if otherwise else [{}]:
-            request = replace(self.order.request(unit, self.folder.name, more), notes=not self.told)
+            request = replace(
+                self.order.request(unit, self.folder.name, more), notes=not self.reported
+            )
             patience = replace(request.patience, whole=self.budget.share(left))
             request = replace(request, patience=patience)
             with self.view(self._title(unit), above) as live:
                 finished = job.run_here(request, self.folder.runs, live)
-            self.told = True
+            self.reported = True
             if finished.forbidden and request.machine.allocation is None:
                 raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
             if finished.code != ExitCode.IO_ERROR:

@@ -128,13 +128,13 @@ def command(
     from effio.report.html import render, write_page
 
     file = load_rules(rules)
-    told = load_submission(Path(submission)) if submission else Submission()
+    reported = load_submission(Path(submission)) if submission else Submission()
     store = Store(runs_directory(ctx))
     found = gather.judged(list(runs), store, say)
-    projections = based(told, file, store)
+    projections = based(reported, file, store)
     acceptance = accept(file, found, projections, rehearse)
     everyone = [*found, *(run for _, some in projections.values() for run in some)]
-    section = acceptance_section(acceptance, systems_of(everyone, told.system))
+    section = acceptance_section(acceptance, systems_of(everyone, reported.system))
     if page:
         write_page(Path(page), render([], [str(r.path) for r in found][:20], head=section))
     if form is Form.JSON:

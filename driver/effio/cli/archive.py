@@ -73,8 +73,8 @@ def command(ctx: click.Context, runs: tuple[str, ...], output: str) -> None:
     }
     there = sorted(place for place in campaigns if place.is_dir())
     files = archive.write(Path(output), folders, there)
-    told = f", {fmt.count_of(len(there), 'campaign')}" if there else ""
+    reported = f", {fmt.count_of(len(there), 'campaign')}" if there else ""
     click.echo(
-        f"{output}: {fmt.count_of(len(folders), 'run')}{told}, {fmt.count_of(files, 'file')}, "
+        f"{output}: {fmt.count_of(len(folders), 'run')}{reported}, {fmt.count_of(files, 'file')}, "
         f"{fmt.size(Path(output).stat().st_size)}"
     )

@@ -89,8 +89,8 @@ def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
     texts |= {f"tables/{name}.csv": as_csv(table) for name, table in found.items()}
     for engine, kept in material.engines.items():
         texts |= {f"engine/{engine}/{name}": content for name, content in kept.files.items()}
-    told = [block for block in section.blocks if isinstance(block, str)]
-    return texts | _for_people(section.title, told, found)
+    reported = [block for block in section.blocks if isinstance(block, str)]
+    return texts | _for_people(section.title, reported, found)
 
 
 @click.command("bundle")
@@ -131,15 +131,15 @@ def command(
 
     store = Store(runs_directory(ctx))
     found = gather.judged(list(runs), store, say)
-    told = load_submission(Path(submission)) if submission else Submission()
-    if told.projection and rules is None:
+    reported = load_submission(Path(submission)) if submission else Submission()
+    if reported.projection and rules is None:
         raise EffioError("projections are judged by rules: --rules RULES")
     acceptance = None
     everyone = found
     inputs = [Path(name) for name in included]
     if rules is not None:
         file = load_rules(rules)
-        projections = based(told, file, store)
+        projections = based(reported, file, store)
         acceptance = accept(file, found, projections)
         bases = [run for _, some in projections.values() for run in some]
         paths = {safe_files.real(run.path) for run in found}
@@ -147,12 +147,12 @@ def command(
         inputs.append(path_of(rules))
     if submission:
         inputs.append(Path(submission))
-    systems = systems_of(everyone, told.system)
+    systems = systems_of(everyone, reported.system)
     engines = _engines(everyone)
     for name, kept in engines.items():
         if not kept.files:
             say(f"engine {name}: {kept.remark}")
-    material = Material(told, everyone, systems, acceptance, now_utc(), engines)
+    material = Material(reported, everyone, systems, acceptance, now_utc(), engines)
     identity = write_bundle(Path(output), everyone, _texts(material, everyone), inputs)
     click.echo(f"bundle: {output}")
     click.echo(f"sha256 of its SHA256SUMS: {identity}")

@@ -215,7 +215,7 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
     if values["dry_run"]:
         with folder.locked(values["take_over"]):
             if in_jobs:
-                _told_scripts(*write_scripts(runnable, folder, _side_by_side(values)))
+                _reported_scripts(*write_scripts(runnable, folder, _side_by_side(values)))
             else:
                 _write_scripts(runnable, folder)
         return
@@ -344,31 +344,31 @@ def _write_scripts(order: RunRequest, folder: CampaignFolder) -> None:
         write_atomically(script, "\n".join([*lines, "exit $status"]) + "\n")
         script.chmod(0o755)
         written += 1
-    _told_scripts(place, written, late)
+    _reported_scripts(place, written, late)
 
 
-def _told_scripts(place: Path, written: int, late: int) -> None:
+def _reported_scripts(place: Path, written: int, late: int) -> None:
     tell(f"scripts: {written} in {place}")
     if late:
         say(f"{fmt.count_of(late, 'run')} left out: options follow from results to come")
 
 
 def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
-    told = []
+    reported = []
     missing = 0
     for step in campaign.step:
         one = first_of(done, step)
         if one is None:
             missing += 1
             continue
-        told += [(line, one.result(), one.reason) for line in step.line]
+        reported += [(line, one.result(), one.reason) for line in step.line]
     notes = [f"Measured in {fmt.duration(seconds)}."]
     for one in done:
         if one.cut_short:
             notes.insert(0, f"{one.unit.point.title}: {one.reason}.")
     if missing:
         notes.insert(0, f"Stopped: {fmt.count_of(missing, 'step')} not begun.")
-    return device_card(campaign.title, told, notes)
+    return device_card(campaign.title, reported, notes)
 
 
 def _results_of(done: list[UnitDone]) -> list[tuple[str, Result]]:

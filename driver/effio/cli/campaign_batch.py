@@ -77,8 +77,8 @@ def _surroundings() -> dict[str, str]:
     """What decides in this shell which engine is started and how; a job may have another."""
     context = click.get_current_context(silent=True)
     named = context.parent.params.get("engine") if context is not None and context.parent else None
-    told = {name: value for name in _TOLD if (value := os.environ.get(name))}
-    return {**told, **({"EFFIO_ENGINE": named} if named else {})}
+    reported = {name: value for name in _TOLD if (value := os.environ.get(name))}
+    return {**reported, **({"EFFIO_ENGINE": named} if named else {})}
 
 
 def offer_script(
@@ -105,16 +105,16 @@ def submit_and_wait(
     """What is there when the job has ended. Ctrl-C leaves the job alone, and says so."""
     job_id = system.submit(script.absolute())
     say(f"submitted as {system.name} job {job_id}; waiting for it")
-    told = -1
+    reported = -1
     reason = ""
     try:
         for seconds in waits():
             if system.is_alive(job_id) is False:
                 break
             ended = len(_ended(order, folder))
-            if ended != told:
+            if ended != reported:
                 say(f"{ended} of {len(order.units)} runs have ended")
-                told = ended
+                reported = ended
             why = system.why_waiting(job_id)
             if why and why != reason:
                 say(f"the job waits: {why}")

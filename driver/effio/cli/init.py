@@ -57,9 +57,9 @@ def command(directory: str, name: str) -> None:
     """
     place = Path(directory)
     if Path(name).name != name or not name.endswith(".toml") or name in (_SITE, ".toml"):
-        raise EffioError(f"--campaign: '{name}' is no name for it; write for example sizes.toml")
+        raise EffioError(f"--campaign: '{name}' is not a name for it; write for example sizes.toml")
     if not place.is_dir():
-        raise EffioError(f"{place} is no directory", ExitCode.IO_ERROR, "make it first")
+        raise EffioError(f"{place} is not a directory", ExitCode.IO_ERROR, "make it first")
     targets = [place / _SITE, place / name]
     for target in targets:
         if os.path.lexists(target):

@@ -266,8 +266,8 @@ def _plan(tuning: Tuning, settings: list[Setting], called: Called, engine: Engin
     """What would be tried, one a line, and what a run of the workload takes."""
     words = [tuning.benchmark, *tuning.words()]
     plan = engine.check(words, called.ranks, called.ranks_per_node)
-    told = plan if isinstance(plan, dict) else {}
-    estimate = told.get("estimate")
+    reported = plan if isinstance(plan, dict) else {}
+    estimate = reported.get("estimate")
     size = as_number(estimate.get("bytes_on_storage")) if isinstance(estimate, dict) else None
     click.echo(fmt.plain(f"workload: effio-mpi {shlex.join(words)}"))
     if size is not None:
@@ -368,13 +368,13 @@ def _print(record: TuningRecord, values: Mapping[str, Any]) -> None:
 def _conclude(
     folder: TuningFolder, record: TuningRecord, written: list[str], values: Mapping[str, Any]
 ) -> None:
-    told = tell if form_of(values) is Form.TEXT else say
-    told(f"tuning: {folder.path}")
+    reported = tell if form_of(values) is Form.TEXT else say
+    reported(f"tuning: {folder.path}")
     for name in written:
-        told(f"use:    {folder.path / name}")
+        reported(f"use:    {folder.path / name}")
     if values["report"]:
         from effio.report.html import render, write_page
         from effio.report.tuning import tuning_section
 
         page = render([], [str(folder.path)], head=tuning_section(record))
-        told(f"report: {write_page(folder.path / 'tuning.html', page)}")
+        reported(f"report: {write_page(folder.path / 'tuning.html', page)}")

@@ -186,7 +186,7 @@ def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None
 
 
 def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> Iterator[str]:
-    told = set()
+    reported = set()
     for fault in error.errors(include_url=False):
         loc = _place_in(file.table, fault["loc"])
         if fault["type"] == "too_short" and fault["input"]:
@@ -216,8 +216,8 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
         else:
             what = f"{name}: {what}"
         line = file.fault(loc, what)
-        if line not in told:  # every member of a union complains
-            told.add(line)
+        if line not in reported:  # every member of a union complains
+            reported.add(line)
             yield line
 
 

@@ -94,10 +94,10 @@ def find_engines() -> list[Engine]:
 def chosen() -> str | None:
     """The choice of `effio engine use`."""
     try:
-        told = json.loads((data_directory() / _CHOSEN).read_text(encoding="utf-8"))["engine"]
+        reported = json.loads((data_directory() / _CHOSEN).read_text(encoding="utf-8"))["engine"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return told if isinstance(told, str) and told else None
+    return reported if isinstance(reported, str) and reported else None
 
 
 def choose(wanted: str | None) -> Engine | None:

@@ -40,10 +40,10 @@ def packed(root: Path) -> bytes:
             top = root / part
             for file in sorted(top.rglob("*")) if top.is_dir() else [top]:
                 if file.is_file() and not file.is_symlink() and file.suffix in _SUFFIXES:
-                    told = tarfile.TarInfo(f"effio-sources/{file.relative_to(root)}")
+                    reported = tarfile.TarInfo(f"effio-sources/{file.relative_to(root)}")
                     content = file.read_bytes()
-                    told.size, told.mode = len(content), 0o644
-                    archive.addfile(told, io.BytesIO(content))
+                    reported.size, reported.mode = len(content), 0o644
+                    archive.addfile(reported, io.BytesIO(content))
     return stream.getvalue()
 
 
@@ -58,12 +58,12 @@ def kept_of(program: Path, sha256: str) -> Kept:
     if home.parent == data_directory() / "engines":
         files = {name: (home / name) for name in (LOG, SOURCES) if (home / name).is_file()}
         missing = [name for name in (LOG, SOURCES) if name not in files]
-        told = f"not kept by the version that built it: {', '.join(missing)}" if missing else ""
-        return Kept({n: p.read_bytes() for n, p in files.items()}, told or "as it was built")
+        reported = f"not kept by the version that built it: {', '.join(missing)}" if missing else ""
+        return Kept({n: p.read_bytes() for n, p in files.items()}, reported or "as it was built")
     root = checkout()
     if root is not None and home.is_relative_to(root / "build"):
         log = home.parent / LOG
         found = {LOG: log.read_bytes()} if log.is_file() else {}
-        told = "" if found else "; no build log is kept: it is written by scripts/build"
-        return Kept({**found, SOURCES: packed(root)}, f"sources of the checkout {root}{told}")
+        reported = "" if found else "; no build log is kept: it is written by scripts/build"
+        return Kept({**found, SOURCES: packed(root)}, f"sources of the checkout {root}{reported}")
     return Kept({}, f"{program} was built by other means: no build log and no sources are known")

@@ -39,10 +39,10 @@ def _field(name: str, text: str) -> str:
 
 def read_text(text: str) -> list[Imported]:
     """The file holds the best partition; the number is that of the whole run."""
-    title, told = _TITLE.search(text), _NUMBER.search(text)
-    if title is None or told is None:
+    title, reported = _TITLE.search(text), _NUMBER.search(text)
+    if title is None or reported is None:
         raise ImportFormatError("summary of b_eff_io without its number: the run did not finish")
-    ranks = int(told[2])
+    ranks = int(reported[2])
     cells = [
         Cell(
             pattern=pattern,
@@ -81,7 +81,7 @@ def read_text(text: str) -> list[Imported]:
     reasons = re.findall(r"^\s*criterion \d+: (.+?) -- NOT reached", text, re.M)
     number_of_run = Value(
         "b_eff_io",
-        float(told[1]) * MEGABYTE,
+        float(reported[1]) * MEGABYTE,
         "B/s",
         {"ranks": ranks},
         valid=valid,
@@ -96,7 +96,7 @@ def read_text(text: str) -> list[Imported]:
             cells=cells,
             values=[*types, *averages, number_of_run],
             ranks=ranks,
-            options={"memory-per-rank": int(told[3]) << 20, "time": 60 * float(told[4])},
+            options={"memory-per-rank": int(reported[3]) << 20, "time": 60 * float(reported[4])},
             host=_field("hostname", text),
             notes=("bytes and times of the cells are not in the summary",),
         )

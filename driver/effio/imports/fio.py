@@ -21,15 +21,15 @@ def is_json(text: str) -> bool:
 
 def _times(side: Mapping[str, Any]) -> Times | None:
     """Completion times in seconds, if fio kept its percentiles."""
-    told = side.get("clat_ns") or {}
-    shares = told.get("percentile") or {}
+    reported = side.get("clat_ns") or {}
+    shares = reported.get("percentile") or {}
     if not all(share in shares for share in _SHARES) or not side.get("total_ios"):
         return None
     return Times(
         int(side["total_ios"]),
-        float(told["min"]) / 1e9,
-        float(told["mean"]) / 1e9,
-        float(told["max"]) / 1e9,
+        float(reported["min"]) / 1e9,
+        float(reported["mean"]) / 1e9,
+        float(reported["max"]) / 1e9,
         [float(shares[share]) / 1e9 for share in _SHARES],
     )
 
@@ -75,10 +75,10 @@ def _values(cells: Sequence[Cell]) -> list[Value]:
 def read_json(text: str) -> list[Imported]:
     """Lines before the object, which fio prints for warnings, are skipped."""
     try:
-        told = json.loads(text[text.index("{") :])
-        common = dict(told.get("global options") or {})
+        reported = json.loads(text[text.index("{") :])
+        common = dict(reported.get("global options") or {})
         cells: list[Cell] = []
-        for job in told["jobs"]:
+        for job in reported["jobs"]:
             given = {**common, **(job.get("job options") or {})}
             for direction in _DIRECTIONS:
                 cell = _cell(job, given, direction) if direction in job else None
@@ -86,19 +86,19 @@ def read_json(text: str) -> list[Imported]:
                     continue
                 same = sum(c.where == cell.where and c.access == cell.access for c in cells)
                 cells.append(cell if not same else _again(cell, same + 1))
-        started = told.get("timestamp")
+        started = reported.get("timestamp")
         return [
             Imported(
                 benchmark="fio",
                 program="fio",
-                version=str(told["fio version"]).removeprefix("fio-"),
+                version=str(reported["fio version"]).removeprefix("fio-"),
                 started=datetime.fromtimestamp(started, timezone.utc) if started else None,
                 cells=cells,
                 values=_values(cells),
                 ranks=max((cell.ranks for cell in cells), default=1),
                 options={k: str(v) for k, v in common.items()},
                 path=str(common.get("directory") or common.get("filename") or ""),
-                host=str(told["jobs"][0].get("hostname", "")) if told["jobs"] else "",
+                host=str(reported["jobs"][0].get("hostname", "")) if reported["jobs"] else "",
                 notes=("without fsync options, writes may still be in the page cache",),
             )
         ]

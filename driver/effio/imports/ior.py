@@ -240,18 +240,18 @@ def _object(text: str) -> Any:
 
 def read_json(text: str) -> list[Imported]:
     try:
-        told = _object(text)
-        tests = told["tests"]
+        reported = _object(text)
+        tests = reported["tests"]
         runs = []
         for test in tests:
             given = {str(k): str(v) for k, v in {**test["Parameters"], **test["Options"]}.items()}
             rows = _json_rows(test["Results"])
             runs.append(
                 _run(
-                    str(told["Version"]).removeprefix("IOR-"),
-                    str(test.get("StartTime") or told["Began"]),
-                    str(told["Command line"]),
-                    str(told.get("Machine", "")),
+                    str(reported["Version"]).removeprefix("IOR-"),
+                    str(test.get("StartTime") or reported["Began"]),
+                    str(reported["Command line"]),
+                    str(reported.get("Machine", "")),
                     given,
                     rows,
                 )

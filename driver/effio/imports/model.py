@@ -259,13 +259,13 @@ def _measurement(benchmark: str, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _samples(told: Samples) -> dict[str, Any]:
+def _samples(reported: Samples) -> dict[str, Any]:
     """Without an interval: effio computes one from the repetitions where it compares."""
     return {
-        "count": told.count,
-        "min": told.least,
-        "max": told.most,
-        "deviation": told.deviation,
+        "count": reported.count,
+        "min": reported.least,
+        "max": reported.most,
+        "deviation": reported.deviation,
         "low95": None,
         "high95": None,
     }

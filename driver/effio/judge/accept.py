@@ -142,8 +142,10 @@ def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) 
         raise OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
     if wanted := rule.wanted_evidence:
         real = [p for p in picked if not (rehearse and _is_simulated(p))]
-        told = [p.m.cache.verdict if p.m.cache is not None else "none" for p in real]
-        counts = {word: told.count(word) for word in sorted(set(told)) if word not in wanted}
+        reported = [p.m.cache.verdict if p.m.cache is not None else "none" for p in real]
+        counts = {
+            word: reported.count(word) for word in sorted(set(reported)) if word not in wanted
+        }
         if counts:
             found = ", ".join(f"{count} {word}" for word, count in counts.items())
             raise OpenError(
@@ -158,19 +160,24 @@ def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summ
     if len(units) > 1:
         raise OpenError(f"several units: {', '.join(sorted(units))}")
     values = [p.m.rate.value for p in picked if p.m.rate.value is not None]
-    told = statistics.summary(values)
-    assert told is not None
-    if told.count < rule.repetitions:
+    reported = statistics.summary(values)
+    assert reported is not None
+    if reported.count < rule.repetitions:
         raise OpenError(
-            f"{fmt.count_of(told.count, 'repetition')}{where}, {rule.repetitions} needed"
+            f"{fmt.count_of(reported.count, 'repetition')}{where}, {rule.repetitions} needed"
         )
     if rule.cov is not None:
-        if told.cov is None:
+        if reported.cov is None:
             raise OpenError("one repetition has no variation (COV)")
-        if told.cov > rule.cov:
-            raise OpenError(f"COV {told.cov:.3f}{where} above {rule.cov:g}: too much variation")
-    value = {"mean": told.mean, "median": told.median, "min": told.min, "max": told.max}
-    return told, value[rule.statistic], units.pop()
+        if reported.cov > rule.cov:
+            raise OpenError(f"COV {reported.cov:.3f}{where} above {rule.cov:g}: too much variation")
+    value = {
+        "mean": reported.mean,
+        "median": reported.median,
+        "min": reported.min,
+        "max": reported.max,
+    }
+    return reported, value[rule.statistic], units.pop()
 
 
 def one_workload(
@@ -184,8 +191,8 @@ def one_workload(
     for name in dict.fromkeys(name for one in every for name in one):
         values = {str(one.get(name)) for one in every}
         if len(values) > 1 and name not in allowed:
-            told = ", ".join(sorted(values, key=lambda text: (len(text), text)))
-            differing.append(f"{name} ({told})")
+            reported = ", ".join(sorted(values, key=lambda text: (len(text), text)))
+            differing.append(f"{name} ({reported})")
     across = frozenset(name.partition(".")[2] for name in allowed if name.startswith("options."))
     axes = key_of(picked[0].m).axes
     options = (other_workload(picked[0].run, other.run, axes, across) for other in picked[1:])
@@ -213,25 +220,30 @@ def _ruled(blank: Outcome, met: bool, reason: str = "") -> Outcome:
     return replace(blank, ruling=Ruling.PASS if met else Ruling.FAIL, reason=reason)
 
 
-def _guarded(blank: Outcome, rule: Rule, told: Guard, reason: str = "") -> Outcome:
+def _guarded(blank: Outcome, rule: Rule, reported: Guard, reason: str = "") -> Outcome:
     """Pass, fail, or too close to call."""
-    found = replace(blank, wrong=told.wrong)
-    if told.decides(rule.risk):
-        every = f"all values {'meet' if told.met else 'miss'} the limit, although {told.odd}"
-        return _ruled(found, told.met, _and(every if told.odd else "", reason))
-    if told.odd:
-        return replace(found, ruling=Ruling.CLOSE, reason=_and(f"not reliable: {told.odd}", reason))
-    if told.wrong is None:
+    found = replace(blank, wrong=reported.wrong)
+    if reported.decides(rule.risk):
+        every = (
+            f"all values {'meet' if reported.met else 'miss'} the limit, although {reported.odd}"
+        )
+        return _ruled(found, reported.met, _and(every if reported.odd else "", reason))
+    if reported.odd:
+        return replace(
+            found, ruling=Ruling.CLOSE, reason=_and(f"not reliable: {reported.odd}", reason)
+        )
+    if reported.wrong is None:
         why = "one value has no spread: its distance to the limit cannot be judged"
         return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason))
     would = (
-        f"{told.needed} repetitions would decide"
-        if told.needed
+        f"{reported.needed} repetitions would decide"
+        if reported.needed
         else "no practical number of repetitions would decide"
     )
-    side = "met" if told.met else "not met"
-    why = f"{side} by the value, but wrong with a probability of {fmt.percent(told.wrong)}; {would}"
-    return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason), decides=told.needed)
+    side = "met" if reported.met else "not met"
+    wrong = fmt.percent(reported.wrong)
+    why = f"{side} by the value, but wrong with a probability of {wrong}; {would}"
+    return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason), decides=reported.needed)
 
 
 def _threshold(blank: Outcome, rule: Threshold, picked: Sequence[Picked]) -> Outcome:
@@ -241,8 +253,8 @@ def _threshold(blank: Outcome, rule: Threshold, picked: Sequence[Picked]) -> Out
     found = replace(blank, sample=sample, value=value, unit=unit)
     if rule.statistic in ("min", "max"):  # of what was measured: there is nothing to infer
         return _ruled(found, rule.met(value))
-    told = guard.of_mean(_by_run(picked), rule.bound()[1], rule.met(value), rule.risk)
-    return _guarded(found, rule, told)
+    reported = guard.of_mean(_by_run(picked), rule.bound()[1], rule.met(value), rule.risk)
+    return _guarded(found, rule, reported)
 
 
 def _by_run(picked: Sequence[Picked]) -> list[list[float]]:
@@ -278,8 +290,8 @@ def _by_step(
     """Value of the axis, sample and statistic, in order; all values of each; and the unit."""
     groups: dict[float, list[Picked]] = {}
     for p in picked:
-        told = coordinate(p, rule.axis)
-        at = data.as_number(told)
+        reported = coordinate(p, rule.axis)
+        at = data.as_number(reported)
         if at is None or at <= 0:
             hint = ": label it, NAME=NUMBER:RUN" if rule.axis.startswith("label.") else ""
             raise OpenError(f"{p.run.name} has no {rule.axis}{hint}")
@@ -320,12 +332,12 @@ def _over_steps(
     judged = [s for s in steps if s.share is not None]
     worst = min(judged, key=lambda s: s.value / s.needed if s.needed else 0.0)
     values = [fmt.quantity(v, unit) for v in (worst.value, worst.needed)]
-    told = "" if worst.met else f"at {worst.at:g}: {values[0]}, needed {values[1]}"
+    reported = "" if worst.met else f"at {worst.at:g}: {values[0]}, needed {values[1]}"
     outcome = replace(blank, steps=steps, unit=unit, value=worst.value, sample=worst.sample)
     if odd and rule.risk < 0.5:
         # The value alone would decide if all repetitions agreed.
         if any(s.needed and s.sample.max < s.needed for s in judged):
-            return _ruled(outcome, False, _and(told, odd))
+            return _ruled(outcome, False, _and(reported, odd))
         if not all(s.needed is None or s.sample.min >= s.needed for s in judged):
             return replace(outcome, ruling=Ruling.CLOSE, reason=f"not reliable {odd}")
     alone = rule.risk if rule.risk >= 0.5 else rule.risk / len(judged)
@@ -333,14 +345,14 @@ def _over_steps(
     if failed:
         first = min(failed, key=lambda s: s.value / s.needed if s.needed else 0.0)
         wrong = first.share.guard.wrong if first.share else None
-        return replace(_ruled(outcome, False, told), wrong=wrong)
+        return replace(_ruled(outcome, False, reported), wrong=wrong)
     open_ = [s for s in judged if not (s.share.guard.met and s.share.guard.decides(rule.risk))]  # type: ignore[union-attr]
     closest = max(open_ or judged, key=lambda s: _doubt(s.share.guard) if s.share else 0.0)
     assert closest.share is not None
     if not open_:
         return replace(_ruled(outcome, True), wrong=closest.share.guard.wrong)
     if closest.share.guard.wrong is None:
-        why = f"one value at a step has no spread{', ' + told if told else ''}"
+        why = f"one value at a step has no spread{', ' + reported if reported else ''}"
         return replace(outcome, ruling=Ruling.CLOSE, reason=why)
     share = closest.share
     many = share.guard.needed
@@ -364,26 +376,28 @@ def _odd_steps(
     return "; ".join(texts)
 
 
-def _doubt(told: Guard) -> float:
-    if told.wrong is None:
+def _doubt(reported: Guard) -> float:
+    if reported.wrong is None:
         return 1.0
-    return told.wrong if told.met else 1.0 - told.wrong
+    return reported.wrong if reported.met else 1.0 - reported.wrong
 
 
 def _linearity(blank: Outcome, rule: Linearity, picked: Sequence[Picked]) -> Outcome:
     found, values, unit = _by_step(rule, picked)
     first, _, rate = found[0]
-    told = guard.linearity([at for at, _, _ in found], values, 1 - rule.tolerance, rule.risk)
+    reported = guard.linearity([at for at, _, _ in found], values, 1 - rule.tolerance, rule.risk)
 
     def needed(at: float) -> float:
         return rate * at / first * (1 - rule.tolerance)
 
     odd = _odd_steps(found, values)
-    outcome = _over_steps(blank, rule, found, unit, needed, [None, *told.steps], odd)
+    outcome = _over_steps(blank, rule, found, unit, needed, [None, *reported.steps], odd)
     above = [at for at, _, v in found if v > rate * at / first * (1 + rule.tolerance)]
     if above and outcome.ruling is Ruling.PASS:
-        told_at = ", ".join(f"{at:g}" for at in above)
-        reason = f"above linear at {told_at}: the smallest step was held back, or a cache took part"
+        reported_at = ", ".join(f"{at:g}" for at in above)
+        reason = (
+            f"above linear at {reported_at}: the smallest step was held back, or a cache took part"
+        )
         return replace(outcome, reason=reason)
     return outcome
 
@@ -395,16 +409,16 @@ def _floor(blank: Outcome, rule: Floor, picked: Sequence[Picked]) -> Outcome:
         best, wanted = data.quantity(rule.optimum)
         given = best
         _check_unit(unit, wanted)
-    told = guard.floor(values, rule.share, given, rule.risk)
+    reported = guard.floor(values, rule.share, given, rule.risk)
     odd = _odd_steps(found, values)
-    return _over_steps(blank, rule, found, unit, lambda _: best * rule.share, told.steps, odd)
+    return _over_steps(blank, rule, found, unit, lambda _: best * rule.share, reported.steps, odd)
 
 
 def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
     sample, value, unit = _sample(rule, picked)
     found = replace(blank, sample=sample, value=value, unit=unit)
-    told = [_Steadiness.of(p.m).steady.reached for p in picked]
-    restless = sum(t is False for t in told)
+    reported = [_Steadiness.of(p.m).steady.reached for p in picked]
+    restless = sum(t is False for t in reported)
     if restless:
         return _ruled(found, False, f"{restless} of {len(picked)} never became steady")
     if rule.within is not None:
@@ -412,7 +426,7 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
         late = [p.m.total_seconds for p in picked if p.m.total_seconds > limit]
         if late:
             return _ruled(found, False, f"{len(late)} took up to {fmt.duration(max(late))}")
-    unknown = sum(t is None for t in told)
+    unknown = sum(t is None for t in reported)
     if unknown:
         raise OpenError(
             f"{unknown} of {len(picked)} are not known to be steady: measure with --steady"
@@ -431,8 +445,8 @@ def _valid(blank: Outcome, rule: Valid, picked: Sequence[Picked]) -> Outcome:
             faults.append(f"{p.run.name}: {p.m.invalid_reason or 'invalid'}")
         elif p.m.error_count:
             faults.append(f"{p.run.name}: {fmt.count_of(p.m.error_count, 'error')}")
-    told = "; ".join(faults[:3]) + (f"; {len(faults) - 3} more" if len(faults) > 3 else "")
-    return _ruled(blank, not faults, told)
+    reported = "; ".join(faults[:3]) + (f"; {len(faults) - 3} more" if len(faults) > 3 else "")
+    return _ruled(blank, not faults, reported)
 
 
 def _limit(blank: Outcome, rule: Limit, picked: Sequence[Picked]) -> Outcome:

@@ -78,9 +78,9 @@ def blocks_of(*sides: Sequence[Judged]) -> list[list[int]]:
     for at in set(merged.values()):
         some = [name for name in runs if merged[name] == at]
         within = {(jobs[name], name.partition(" ")[0]) for name in some}
-        told = {job for job, _ in within}
-        whole = all((job, str(s)) in within for job in told for s in range(len(sides)))
-        if None not in told and len(told) > 1 and whole:
+        reported = {job for job, _ in within}
+        whole = all((job, str(s)) in within for job in reported for s in range(len(sides)))
+        if None not in reported and len(reported) > 1 and whole:
             block |= {name: (at, jobs[name] or "") for name in some}
     numbers = {key: i for i, key in enumerate(sorted(set(block.values())))}
     return [[numbers[block[f"{s} {i}"]] for i in range(len(side))] for s, side in enumerate(sides)]

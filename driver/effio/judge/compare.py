@@ -252,7 +252,7 @@ def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list
     return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 
 
-def _untold(a: Sample, b: Sample, terms: Terms) -> tuple[NoVerdict, str] | None:
+def _unreported(a: Sample, b: Sample, terms: Terms) -> tuple[NoVerdict, str] | None:
     """Why there is nothing to compare, if so."""
     if a.units | b.units != {a.unit} or a.better != b.better:
         return NoVerdict.UNIT, ", ".join(sorted(a.units | b.units))
@@ -297,7 +297,7 @@ def _line(
         None,
         Verdict.UNTOLD,
     )
-    if found := _untold(a, b, terms):
+    if found := _unreported(a, b, terms):
         cause, detail = found
         return replace(blank, cause=cause, reason=": ".join(filter(None, (cause.value, detail))))
     blank = _with_statements(blank, a, b)
@@ -354,10 +354,10 @@ def _with_statements(line: Line, a: Sample, b: Sample) -> Line:
     notes = [f"{left_out} invalid left out"] if left_out else []
     spreads = []
     for name, sample in (("first", a), ("second", b)):
-        told = repetitions.statement(sample.all())
-        spreads.append(told.spread(line.unit) if told else "")
-        if told is not None and told.verdict:
-            notes.append(f"the mean of the {name} is {told.verdict}")
+        reported = repetitions.statement(sample.all())
+        spreads.append(reported.spread(line.unit) if reported else "")
+        if reported is not None and reported.verdict:
+            notes.append(f"the mean of the {name} is {reported.verdict}")
     return replace(line, note="; ".join(notes), spreads=(spreads[0], spreads[1]))
 
 

@@ -151,7 +151,7 @@ def other_workload(
     axes = list(axes)
     if "ranks" in across:
         across = across | _LISTS_OF_RANKS
-    told_by_axis = {name.removesuffix("_bytes").replace("_", "-") for name, _ in axes}
+    reported_by_axis = {name.removesuffix("_bytes").replace("_", "-") for name, _ in axes}
     values = [value for _, value in axes]
     # An option that one of the two engines does not know yet has no value there.
     differing = [
@@ -160,7 +160,7 @@ def other_workload(
         if name in options[1]
         and options[0][name] != options[1][name]
         and not _swept(options[0][name], options[1][name], values)
-        and name not in _NO_WORKLOAD | told_by_axis | across
+        and name not in _NO_WORKLOAD | reported_by_axis | across
     ]
     return ", ".join(differing)
 

@@ -154,7 +154,7 @@ def _without_copies(runs: Sequence[Judged], tell: Callable[[str], None]) -> list
 
 def _read(file: Path, labels: dict[str, str]) -> Judged:
     in_folder = file.name == RESULT
-    result = RunFolder(file.parent).told() if in_folder else read_result(file)
+    result = RunFolder(file.parent).reported() if in_folder else read_result(file)
     name = file.resolve().parent.name if in_folder else file.name
     part = result.record.campaign if result.record else None
     axes = {axis: str(value) for axis, value in part.axes.items()} if part else {}

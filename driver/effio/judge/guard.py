@@ -173,11 +173,11 @@ def _with_needed(steps: Steps, counts: np.ndarray, least: float, risk: float) ->
     if factor is None or factor * float(counts.max()) > _MOST:
         return steps
     each = math.ceil(factor * float(counts.max()))
-    told = [
+    reported = [
         StepGuard(s.share, s.low, s.high, Guard(s.guard.met, s.guard.wrong, each))
         for s in steps.steps
     ]
-    return Steps(told, steps.line)
+    return Steps(reported, steps.line)
 
 
 def linearity(

@@ -44,7 +44,7 @@ def _names(folder: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _sums(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Checksums by name, and what is no regular file."""
+    """Checksums by name, and what is not a regular file."""
     sums, others = {}, []
     for name, regular in _names(folder):
         if regular:
@@ -74,7 +74,7 @@ def _written(folder: Path) -> bytes:
     try:
         return safe_files.read_bytes(path, MAX_BYTES)
     except (FileNotFoundError, safe_files.UnsafeFileError):
-        raise EffioError(f"{folder} is no bundle: it has no {SUMS}") from None
+        raise EffioError(f"{folder} is not a bundle: it has no {SUMS}") from None
     except OSError as error:
         raise EffioError(f"{path}: {error.strerror or error}") from None
 
@@ -84,19 +84,19 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
     if not folder.is_dir():
         raise EffioError(f"{folder}: not a folder")
     text = _written(folder)
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         found = _LINE.match(line)
         if found is not None:
-            told[found[2]] = found[1]
+            reported[found[2]] = found[1]
         else:
             return [Fault("changed", SUMS, f"line {number} is none of a checksum")], _id(text)
     there, others = _sums(folder)
-    faults = [Fault("missing", name) for name in told if name not in there]
-    faults += [Fault("changed", n) for n in told if n in there and there[n] != told[n]]
-    faults += [Fault("added", name) for name in sorted(there) if name not in told]
+    faults = [Fault("missing", name) for name in reported if name not in there]
+    faults += [Fault("changed", n) for n in reported if n in there and there[n] != reported[n]]
+    faults += [Fault("added", name) for name in sorted(there) if name not in reported]
     faults += [
-        Fault("added", name, "no regular file") for name in sorted(others) if name not in told
+        Fault("added", name, "no regular file") for name in sorted(others) if name not in reported
     ]
     if not faults and text != _text(there):
         faults.append(Fault("changed", SUMS, "not as it was written"))

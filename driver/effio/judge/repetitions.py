@@ -110,8 +110,8 @@ class Statement:
 
     def spread(self, unit: str) -> str:
         """ "± 3 % (95 %)", or the range if there are fewer than five values."""
-        told = self.summary
-        if told.count < 2:
+        reported = self.summary
+        if reported.count < 2:
             return ""
         if self.half is None:
             return self._range(unit)
@@ -146,18 +146,18 @@ def rate_statement(amounts: Sequence[float], seconds: Sequence[float]) -> Statem
 
 
 def _statement(values: Sequence[float], counted: Floats) -> Statement | None:
-    told = statistics.summary(values)
-    if told is None:
+    reported = statistics.summary(values)
+    if reported is None:
         return None
     value = float(counted.mean())
     median = statistics.median_interval(values)
-    if told.count < FEWEST:
-        return Statement(told, value, None, median, float(told.count), Grade.RANGE)
+    if reported.count < FEWEST:
+        return Statement(reported, value, None, median, float(reported.count), Grade.RANGE)
     remarks = oddities(values)
     half = float(detection.half_width(counted))
-    grade = Grade.RELIABLE if told.count >= RELIABLE_FROM else Grade.UNCHECKED
+    grade = Grade.RELIABLE if reported.count >= RELIABLE_FROM else Grade.UNCHECKED
     return Statement(
-        told,
+        reported,
         value,
         Interval(value - half, value + half),
         median,
@@ -186,10 +186,10 @@ def oddities(values: Sequence[float]) -> tuple[Remark, ...]:
         found.append(Remark(Oddity.OUTLIERS, what))
     if not any(found[1:]) and detection.correlated(some):
         found.append(Remark(Oddity.CORRELATED, _correlated(some)))
-    told = [remark for remark in found if remark is not None]
-    if not told and drift:
-        told = [_drift_remark(some)]
-    return tuple(told)
+    reported = [remark for remark in found if remark is not None]
+    if not reported and drift:
+        reported = [_drift_remark(some)]
+    return tuple(reported)
 
 
 def _are(count: int) -> str:

@@ -45,7 +45,7 @@ def quantity(text: str) -> tuple[float, str]:
     # A number alone would be seconds to the engine; here it must say what it is.
     if not text.strip().replace(".", "").isdigit() and (s := fmt.parse_duration(text)) is not None:
         return s, "s"
-    raise ValueError(f"'{text}' is no rate or time; write it as 1TB/s, 25000 op/s or 5min")
+    raise ValueError(f"'{text}' is not a rate or time; write it as 1TB/s, 25000 op/s or 5min")
 
 
 def _quantity(text: str) -> str:

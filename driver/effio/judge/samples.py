@@ -76,9 +76,9 @@ def _scalar(value: object) -> bool:
 
 
 def _axes(where: Mapping[str, object], ranks: int, nodes: int) -> tuple[tuple[str, Scalar], ...]:
-    told = {name: value for name, value in where.items() if _scalar(value)}
-    told |= {"ranks": ranks, "nodes": nodes}
-    return tuple(sorted(told.items()))  # type: ignore[arg-type]
+    reported = {name: value for name, value in where.items() if _scalar(value)}
+    reported |= {"ranks": ranks, "nodes": nodes}
+    return tuple(sorted(reported.items()))  # type: ignore[arg-type]
 
 
 def key_of(m: Measurement) -> Key:

@@ -124,11 +124,11 @@ def summary(values: Sequence[float]) -> Summary | None:
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
     """Of the mean, by Student's t."""
-    told = summary(values)
-    if told is None or told.deviation is None:
+    reported = summary(values)
+    if reported is None or reported.deviation is None:
         return None
-    half = quantile_t(0.975, told.count - 1) * told.deviation / math.sqrt(told.count)
-    return Interval(told.mean - half, told.mean + half)
+    half = quantile_t(0.975, reported.count - 1) * reported.deviation / math.sqrt(reported.count)
+    return Interval(reported.mean - half, reported.mean + half)
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:

@@ -106,11 +106,11 @@ class BatchSystem:
             raise environment_error(f"{command[0]} did not work: {error}") from None
         found = self.job_id.search(done.stdout)
         if done.returncode != 0 or found is None:
-            told = (done.stderr or done.stdout).strip()
-            if limit := self.full.search(told):
+            reported = (done.stderr or done.stdout).strip()
+            if limit := self.full.search(reported):
                 raise QueueFullError(limit.group())
             raise environment_error(
-                f"{' '.join(command)} refused the job: {told}",
+                f"{' '.join(command)} refused the job: {reported}",
                 f"the script is {script}; directives of the site go with --batch-option",
             )
         return found.group(1)
@@ -127,13 +127,13 @@ class BatchSystem:
 
     def end_of(self, job_id: str) -> str:
         """How the batch system says that a job ended, in its own word; empty if it does not say."""
-        found = self.fate.search(_told(self.fate_command, job_id))
+        found = self.fate.search(_reported(self.fate_command, job_id))
         return found.group(1) if found is not None and found.groups() else ""
 
     def why_waiting(self, job_id: str) -> str:
         """Why a job does not run yet, in the batch system's own word: a limit that it never comes
         under keeps it there for ever. Empty if it runs or nothing is said."""
-        reason = _told(self.reason_command, job_id).strip()
+        reason = _reported(self.reason_command, job_id).strip()
         return "" if reason == "None" else reason
 
     def stop(self, job_id: str, at_once: bool) -> None:
@@ -144,7 +144,7 @@ class BatchSystem:
         subprocess.run(command, capture_output=True, timeout=60, check=False)
 
 
-def _told(command: Sequence[str], job_id: str) -> str:
+def _reported(command: Sequence[str], job_id: str) -> str:
     if not command:
         return ""
     try:

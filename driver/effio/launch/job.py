@@ -355,13 +355,13 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         )
 
     if elsewhere := [w for w in (*outcome.last_words, *outcome.afterwords) if _RESCUED in w]:
-        told = elsewhere[-1].removeprefix("effio-mpi: ")
-        kept = ending_of(Path(told.partition(_RESCUED)[2]))
+        reported = elsewhere[-1].removeprefix("effio-mpi: ")
+        kept = ending_of(Path(reported.partition(_RESCUED)[2]))
         if kept is not None and kept.status != "done":
             # Where the results are says less than how the run ended.
             code = ExitCode.of_status(kept.status)
-            return ended(kept.status, code, f"{kept.reason}; {told}")
-        return ended("results", ExitCode.RESULTS, told)
+            return ended(kept.status, code, f"{kept.reason}; {reported}")
+        return ended("results", ExitCode.RESULTS, reported)
     if result is not None and result.end is not None:
         reason = result.end.reason
         if outcome.log_lost and result.status == "done":

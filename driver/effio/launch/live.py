@@ -47,7 +47,7 @@ class Status:
 
 
 def parse_status(line: str) -> Status | None:
-    """None if the line is no progress line; faulty members count as absent."""
+    """None if the line is not a progress line; faulty members count as absent."""
     if not line.startswith(_PREFIX) or len(line) > _MAX_LINE:
         return None
     try:

@@ -41,19 +41,19 @@ def jobs_in(system: BatchSystem) -> list[Queued] | None:
     """The jobs of this user that the batch system knows, those that ended a while ago perhaps
     not among them; None if it does not answer now. One question for all."""
     command = [getpass.getuser() if word == "@user@" else word for word in system.queue_command]
-    told = _told(command)
-    return None if told is None else _read(told, system)
+    reported = _reported(command)
+    return None if reported is None else _read(reported, system)
 
 
 def ends_of(system: BatchSystem, ids: Sequence[str]) -> dict[str, str]:
     """How jobs ended that the queue knows no more, as far as the accounting shows."""
     if not ids or not system.past_command:
         return {}
-    told = _told((*system.past_command, ",".join(ids)))
-    return {job.job_id: job.state for job in _read(told or "", system)}
+    reported = _reported((*system.past_command, ",".join(ids)))
+    return {job.job_id: job.state for job in _read(reported or "", system)}
 
 
-def _told(command: Sequence[str]) -> str | None:
+def _reported(command: Sequence[str]) -> str | None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):

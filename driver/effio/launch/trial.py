@@ -83,14 +83,14 @@ def tried(request: job.Request, runs: Store, view: LiveView) -> job.Request:
     if word:
         return with_word(request, word)
     _tidy(finished.folder)
-    told = f"{finished.reason or finished.code.name.lower()} (run {finished.folder.id})"
+    reported = f"{finished.reason or finished.code.name.lower()} (run {finished.folder.id})"
     died = finished.code in {ExitCode.HUNG, ExitCode.DATA_ERRORS} or (
         finished.code == ExitCode.ENVIRONMENT and not finished.not_started
     )
     if not died:
-        raise TrialError(f"the trial of nonblocking collective calls: {told}", finished.code)
+        raise TrialError(f"the trial of nonblocking collective calls: {reported}", finished.code)
     raise TrialError(
-        f"nonblocking collective calls do not work with this MPI library: {told}",
+        f"nonblocking collective calls do not work with this MPI library: {reported}",
         ExitCode.ENVIRONMENT,
         "leave out --queue-depth or --collective, or take another of the library's "
         "implementations of MPI-IO (docs/benchmarks/ior.md, Collective calls under way)",

@@ -78,7 +78,7 @@ def looks_like_a_log(path: Path) -> bool:
 
 
 def read_log(path: Path) -> Log:
-    """Raises where PyDarshan is missing, or the file is no whole log."""
+    """Raises where PyDarshan is missing, or the file is not a whole log."""
     if importlib.util.find_spec("darshan") is None:
         raise environment_error(
             "PyDarshan is not installed, which reads Darshan's logs", pip_install("darshan")
@@ -94,28 +94,28 @@ def read_log(path: Path) -> Log:
         raise EffioError(f"{path}: {error.strerror or error}") from None
     if size > MAX_LOG_BYTES:
         raise EffioError(f"{path}: {fmt.size(size)}; logs of more than 1 GiB are not read")
-    told = _through_pydarshan(path)
-    prefixes = {module: told["prefixes"][module] for module in told["records"]}
+    reported = _through_pydarshan(path)
+    prefixes = {module: reported["prefixes"][module] for module in reported["records"]}
     return Log(
-        program=_program(told["program"]),
-        ranks=told["ranks"],
-        seconds=told["seconds"],
-        modules=told["modules"],
+        program=_program(reported["program"]),
+        ranks=reported["ranks"],
+        seconds=reported["seconds"],
+        modules=reported["modules"],
         records={
             module: [_record(row, prefixes[module]) for row in rows]
-            for module, rows in told["records"].items()
+            for module, rows in reported["records"].items()
         },
-        traces=_traces(told["traces"]),
-        names={int(i): name for i, name in told["names"].items()},
-        incomplete=told["incomplete"],
-        cut=told["cut"],
+        traces=_traces(reported["traces"]),
+        names={int(i): name for i, name in reported["names"].items()},
+        incomplete=reported["incomplete"],
+        cut=reported["cut"],
     )
 
 
-def _traces(told: dict[str, list[dict[str, Any]]]) -> list[Traced]:
+def _traces(reported: dict[str, list[dict[str, Any]]]) -> list[Traced]:
     """Of a file that two layers trace, that of the higher one."""
     found: list[Traced] = []
-    for rows in told.values():
+    for rows in reported.values():
         above = {one.file for one in found}
         found += [
             Traced(row["id"], row["rank"], [Call(*call) for call in row["calls"]])
@@ -160,9 +160,9 @@ def _through_pydarshan(path: Path) -> dict[str, Any]:
     said = done.stderr.decode(errors="replace").splitlines()
     complaint = next((line for line in said if line.startswith(("effio: ", "Error:"))), None)
     if done.returncode == 0 and complaint is None:
-        told = json.loads(done.stdout)
-        assert isinstance(told, dict)
-        return told
+        reported = json.loads(done.stdout)
+        assert isinstance(reported, dict)
+        return reported
     if complaint is None and done.returncode > 0:
         why = said[-1] if said else f"ended with {done.returncode}"
         raise environment_error(f"PyDarshan does not work here: {fmt.plain(why, 300)}")

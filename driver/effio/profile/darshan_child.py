@@ -49,7 +49,7 @@ class _DamagedError(Exception):
 
 def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
     """Those that are requested, without what is 0, or negative: not known."""
-    told = {}
+    reported = {}
     for name, value in counters.items():
         if _WANTED.search(name) is None:
             continue
@@ -57,8 +57,8 @@ def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
         if not math.isfinite(number) or number > MAX_COUNT:
             raise _DamagedError(f"{name} is {number}")
         if number > 0:
-            told[name] = number
-    return told
+            reported[name] = number
+    return reported
 
 
 class _Room:
@@ -120,7 +120,7 @@ def read(path: str) -> Json:
     if not 0 <= job["run_time"] <= MAX_SECONDS:
         raise _DamagedError(f"a job of {job['run_time']} seconds")
     modules = backend.log_get_modules(log)
-    told: Json = {
+    reported: Json = {
         "ranks": int(job["nprocs"]),
         "seconds": float(job["run_time"]),
         "version": job["log_ver"],
@@ -134,17 +134,17 @@ def read(path: str) -> Json:
     }
     for module in MODULES:
         if module in modules:
-            told["records"][module], more = _records(backend, log, module, room)
-            told["cut"] += [module] if more else []
+            reported["records"][module], more = _records(backend, log, module, room)
+            reported["cut"] += [module] if more else []
     for trace in TRACES:
         if trace in modules:
-            told["traces"][trace], more = _trace(backend, log, trace, room)
-            told["cut"] += [trace] if more else []
-    wanted = {r["id"] for records in told["records"].values() for r in records}
+            reported["traces"][trace], more = _trace(backend, log, trace, room)
+            reported["cut"] += [trace] if more else []
+    wanted = {r["id"] for records in reported["records"].values() for r in records}
     names = backend.log_get_name_records(log)
-    told["names"] = {str(i): names[i] for i in wanted if i in names}
+    reported["names"] = {str(i): names[i] for i in wanted if i in names}
     backend.log_close(log)
-    return told
+    return reported
 
 
 def _limit(kind: int, most: int) -> None:
@@ -160,14 +160,14 @@ def _addresses() -> int:
 def main() -> int:
     _limit(resource.RLIMIT_CORE, 0)
     try:
-        told = read(sys.argv[1])
+        reported = read(sys.argv[1])
     except MemoryError:
         print(f"effio: the log needs more than {MAX_MEMORY >> 30} GiB of memory", file=sys.stderr)
         return 1
     except (_DamagedError, RuntimeError) as error:  # of cffi: a name that is not there
         print(f"effio: {error}", file=sys.stderr)
         return 1
-    json.dump(told, sys.stdout, allow_nan=False)
+    json.dump(reported, sys.stdout, allow_nan=False)
     return 0
 
 

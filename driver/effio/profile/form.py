@@ -39,7 +39,7 @@ def blank() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(model: BaseModel) -> dict[str, Any]:
+def _reported(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(exclude_none=True, exclude_defaults=True, by_alias=True, mode="json")
 
 
@@ -49,7 +49,7 @@ def filled(profile: Profile) -> str:
     for line in _HEAD.rstrip("\n").splitlines():
         document.add(tomlkit.comment(line.removeprefix("# ")))
     document.add(tomlkit.nl())
-    table = {"schema": _SCHEMA, **_told(profile)}
+    table = {"schema": _SCHEMA, **_reported(profile)}
     parts = {key: table.pop(key) for key in ("activity", "names", "phase") if key in table}
     document.update(table)
     for key, part in parts.items():

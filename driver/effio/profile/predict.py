@@ -54,16 +54,16 @@ class Extrapolation:
     @property
     def text(self) -> str:
         """Empty if nothing is extrapolated."""
-        told = []
+        reported = []
         most = max(self.measured_ranks, default=self.ranks)
         if most != self.ranks:
-            told.append(
+            reported.append(
                 f"from {most} to {fmt.count_of(self.ranks, 'rank')}"
                 f" (a factor of {fmt.significant(self.ranks / most, 3)})"
             )
         if self.part is not None and self.part < 1 - _ALIKE:
-            told.append(f"to {fmt.significant(1 / self.part, 3)} times the bytes of a process")
-        return " and ".join(told)
+            reported.append(f"to {fmt.significant(1 / self.part, 3)} times the bytes of a process")
+        return " and ".join(reported)
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _expected(step: Imitation, one: Measures, runs: Sequence[Judged]) -> Expecte
     good = [m for m in found if m.valid and (_rate(m, one) or 0) > 0]
     if not good:
         reason = "no valid measurement" if found else "not measured"
-        told = next((m.invalid_reason for m in found if m.invalid_reason), "")
-        return Expected(step.name, what, reason=f"{reason}: {told}" if told else reason)
+        reported = next((m.invalid_reason for m in found if m.invalid_reason), "")
+        return Expected(step.name, what, reason=f"{reason}: {reported}" if reported else reason)
     timed = [_timed(m, one) for m in good]
     most = max(t.work.parts for t in timed)
     largest = [_rate(m, one) or 0 for m, t in zip(good, timed, strict=True) if t.work.parts == most]
@@ -147,9 +147,9 @@ def _of_one_size(known: Expected, one: Measures, timed: Sequence[Timed]) -> Expe
     """At the size of the application nothing is fitted; None if that is not all that is there."""
     if not all(t.work.is_like(one.work, _ALIKE) for t in timed):
         return None
-    told = repetitions.statement([t.seconds for t in timed])
-    assert told is not None
-    return _at(known, one.times, told.value, told.interval, odd=told.text)
+    reported = repetitions.statement([t.seconds for t in timed])
+    assert reported is not None
+    return _at(known, one.times, reported.value, reported.interval, odd=reported.text)
 
 
 def _fitted(known: Expected, one: Measures, timed: Sequence[Timed]) -> Expected:
@@ -188,7 +188,7 @@ def _at(
 
 def _is_cached(step: Imitation, runs: Sequence[Judged]) -> bool:
     """Whatever was measured of it; a rate that waits for storage is none of a cache."""
-    told = [
+    reported = [
         m.cache.verdict
         for run in runs
         if tag_of(run) in step.tags
@@ -196,7 +196,7 @@ def _is_cached(step: Imitation, runs: Sequence[Judged]) -> bool:
         for one in step.measures
         if m.valid and m.cache is not None and not one.member and _belongs(m, one)
     ]
-    return "cache" in told
+    return "cache" in reported
 
 
 def _extrapolation(

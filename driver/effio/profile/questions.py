@@ -76,11 +76,11 @@ def answer(question: Question, text: str) -> Any:
         raise AnswerError(f"one of {', '.join(question.choices)}")
     kind: Any = Annotated[question.field.annotation, question.field]
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    told = ""
+    reported = ""
     # A name may be a number, too.
     for value in (_typed(text), text):
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            told = told or error.errors(include_url=False)[-1]["msg"]
-    raise AnswerError(told.removeprefix("Value error, "))
+            reported = reported or error.errors(include_url=False)[-1]["msg"]
+    raise AnswerError(reported.removeprefix("Value error, "))

@@ -411,13 +411,15 @@ def _renamed(one: Imitation, taken: set[str]) -> Imitation:
 
 def not_imitated(profile: Profile, steps: list[Imitation]) -> list[str]:
     """Of the application as a whole."""
-    told = [f"{step.name}: {what}" for step in steps for what in step.missing]
+    reported = [f"{step.name}: {what}" for step in steps for what in step.missing]
     small = [a.name for a in profile.activity if is_negligible(profile, a)]
     if small:
         some = ", ".join(small[:3]) + (", …" if len(small) > 3 else "")
-        told.append(
+        reported.append(
             f"{fmt.count_of(len(small), 'activity', 'activities')} of next to nothing: {some}"
         )
-    told += [f"not known: {what}" for what in profile.unknown]
-    told.append("the computation and communication between, and I/O that goes on at the same time")
-    return told
+    reported += [f"not known: {what}" for what in profile.unknown]
+    reported.append(
+        "the computation and communication between, and I/O that goes on at the same time"
+    )
+    return reported

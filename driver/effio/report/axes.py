@@ -159,12 +159,12 @@ def whisker_ends(figure: Figure, series: Series) -> list[tuple[int, float, float
 
 def color_scale(figure: Figure, panels: Iterable[Panel]) -> Scale:
     """The scale of a heat map: one for all panels, so that equal colors mean equal values."""
-    told = [v for p in panels for row in p.values for v in row if v is not None] or [0.0, 1.0]
-    low = min(told) if figure.y.low is None else figure.y.low
-    high = max(told) if figure.y.high is None else figure.y.high
+    reported = [v for p in panels for row in p.values for v in row if v is not None] or [0.0, 1.0]
+    low = min(reported) if figure.y.low is None else figure.y.low
+    high = max(reported) if figure.y.high is None else figure.y.high
     if not high > low:
         high = low + (abs(low) or 1.0)
-    scale = scale_of(replace(figure.y, low=low, high=high), told, log=False)
+    scale = scale_of(replace(figure.y, low=low, high=high), reported, log=False)
     return Scale(low, high, scale.ticks)
 
 

@@ -57,11 +57,11 @@ def balance_of_hpcc(name: str, path: Path) -> Balance:
     except (OSError, ValueError) as error:
         raise EffioError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     # The file may be appended to: the last run counts.
-    told = dict(_PAIR.findall(text))
+    reported = dict(_PAIR.findall(text))
     values = {}
     for key in ("HPL_Tflops", "CommWorldProcs", "RandomlyOrderedRingBandwidth_GBytes"):
         try:
-            values[key] = float(told[key])
+            values[key] = float(reported[key])
         except (KeyError, ValueError):
             values[key] = 0.0
         if not 0 < values[key] < _MOST:

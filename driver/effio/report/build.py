@@ -111,20 +111,20 @@ def _common_sections(
     result: Result, own: Sequence[Section], ceilings: Mapping[str, float] | None
 ) -> list[Section]:
     """What the benchmark's own module has not shown already."""
-    told = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
+    reported = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
     sections = []
     cells = result.measurements
-    if "time" not in told and cells:
+    if "time" not in reported and cells:
         splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}".strip())
         if common.tells_parts(splits):
             sections.append(Section("where", "Where the time went", [common.time_figure(splits)]))
-    if "call-times" not in told:
+    if "call-times" not in reported:
         figure = common.call_time_figure(cells, lambda m: m.pattern or m.benchmark)
         table = common.call_time_table(cells)
         blocks: list[Block] = [b for b in (figure, table if table.rows else None) if b]
         if blocks:
             sections.append(Section("calls", "Call times", blocks))
-    if "roofline" not in told and (roof := common.roofline(result, ceilings)):
+    if "roofline" not in reported and (roof := common.roofline(result, ceilings)):
         sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
     if cells and result.run.file_system is not None:
         if caches := common.cache_section(result):

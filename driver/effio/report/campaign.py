@@ -84,8 +84,8 @@ class Measured:
 
 def interval_over(values: Sequence[float], own: Interval | None) -> Interval | None:
     """Of the mean over runs; of a single run its own. No rate or time is below zero."""
-    told = statement(values)
-    found = told.interval if told is not None else None
+    reported = statement(values)
+    found = reported.interval if reported is not None else None
     found = own if len(values) == 1 else found
     return Interval(max(0.0, found.low), found.high) if found and min(values) >= 0 else found
 
@@ -107,7 +107,7 @@ def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) ->
         if counting is None or not counting.has_result:
             continue
         try:
-            result = counting.told()
+            result = counting.reported()
         except ResultError:
             continue
         axes = result.record.campaign.axes if result.record and result.record.campaign else {}
@@ -279,7 +279,7 @@ def points_table(points: Sequence[Measured]) -> Table:
     names = varying(points)
     rows: list[list[Cell]] = []
     for p in points:
-        interval, told = p.interval, p.statement
+        interval, reported = p.interval, p.statement
         rows.append(
             [
                 *(AxisValue(name, p.axes.get(name, "")) for name in names),
@@ -294,11 +294,11 @@ def points_table(points: Sequence[Measured]) -> Table:
                 ),
                 *(
                     None if value is None else Quantity(value, p.unit)
-                    for value in (told.summary.median if told else None,)
+                    for value in (reported.summary.median if reported else None,)
                 ),
                 p.runs,
                 len(p.values),
-                told.text if told else "",
+                reported.text if reported else "",
             ]
         )
     columns = [
@@ -408,7 +408,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
             f" {FEWEST} runs count, and a single run states none."
         )
         found.append(Finding(text, level="info"))
-    odd = [p for p in points if (told := p.statement) is not None and told.is_odd]
+    odd = [p for p in points if (reported := p.statement) is not None and reported.is_odd]
     if odd:
         names = varying(points)
         named = "; ".join(

@@ -158,10 +158,10 @@ def _repetitions(
     places = {
         (m.access, m.pattern, m.ranks, tuple(sorted(map(str, m.where.items())))) for m in cells
     }
-    told = rate_statement(amounts, seconds) if len(places) == 1 else None
-    if told is None:
+    reported = rate_statement(amounts, seconds) if len(places) == 1 else None
+    if reported is None:
         return "", ""
-    return told.spread(unit), told.verdict
+    return reported.spread(unit), reported.verdict
 
 
 def _p99(times: Sequence[CallTimes]) -> float | None:
@@ -206,16 +206,18 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
     )
 
 
-def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Result) -> CardLine:
+def _judged(
+    line: Line, reported: CardLine, cells: Sequence[Measurement], result: Result
+) -> CardLine:
     """With where the bytes were. A rate of memory does not answer a question about storage; one of
     which nothing is known is shown with what is."""
-    told = replace(told, source=source_of(cells, result.run, traffic_of(result)))
+    reported = replace(reported, source=source_of(cells, result.run, traffic_of(result)))
     evidence = evidence_of(cells, result.run.clock.virtual)
     place = place_of(evidence)
     if not evidence or not line.from_storage or place not in (Place.CACHE, Place.MIXED):
-        return told
+        return reported
     return replace(
-        told,
+        reported,
         value=None,
         low=None,
         high=None,
@@ -225,7 +227,7 @@ def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Re
 
 
 def _why_not(result: Result, evidence: Sequence[Evidence]) -> str:
-    """Why this is no number of storage; empty if it is one, or if nothing is known."""
+    """Why this is not a number of storage; empty if it is one, or if nothing is known."""
     files = result.run.file_system
     if files is not None and files.memory_backed:
         return f"the directory lies in memory ({files.type})"
@@ -250,8 +252,8 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     if line.from_storage and (why := _why_not(result, reads)):
         return f"{line.title}: no storage number, because {why}."
     text = f"{line.title}: {headline.shown()} {headline.context}".rstrip()
-    if told := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
-        text += f" ({told})"
+    if reported := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
+        text += f" ({reported})"
     if headline.verdict:
         unmet = "; ".join(r.text for r in headline.reasons if not r.met)
         text += f". {headline.verdict}" + (f" (that requires: {unmet})" if unmet else "")
@@ -259,11 +261,11 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
 
 
 def device_card(
-    title: str, told: Sequence[tuple[Line, Result | None, str]], notes: Sequence[str] = ()
+    title: str, reported: Sequence[tuple[Line, Result | None, str]], notes: Sequence[str] = ()
 ) -> Card:
     """The card of (line, result, why there is none); figures of benchmarks stand below."""
-    results = [result for _, result, _ in told if result is not None]
-    below = [figure_note(*one) for one in told if one[0].show == "figure"]
+    results = [result for _, result, _ in reported if result is not None]
+    below = [figure_note(*one) for one in reported if one[0].show == "figure"]
     stored = next((r for r in results if r.run.file_system), None)
     place = stored.run.file_system if stored else None
     if place is not None and place.memory_backed:
@@ -271,7 +273,7 @@ def device_card(
     return Card(
         title,
         _where(results),
-        [line_of(*one) for one in told if one[0].show != "figure"],
+        [line_of(*one) for one in reported if one[0].show != "figure"],
         [*below, *notes],
     )
 

@@ -60,14 +60,14 @@ def varying(keys: Sequence[Key]) -> list[str]:
 
 
 def place(key: Key, names: Sequence[str]) -> str:
-    told = [(name, key.axis(name)) for name in names]
+    reported = [(name, key.axis(name)) for name in names]
     words = [
         fmt.count_of(value, "rank")
         if name == "ranks" and isinstance(value, int)
         else axis_text(name, value)
         if name.endswith("_bytes")
         else f"{name.replace('_', ' ')} {axis_text(name, value)}"
-        for name, value in told
+        for name, value in reported
         if value is not None
     ]
     return ", ".join(words)

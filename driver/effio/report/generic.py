@@ -46,9 +46,9 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
 
 def criteria_of(figure: Figure) -> list[Reason]:
     """The benchmark's rules and whether each is kept; else the reasons alone."""
-    told = _Rules.of(figure).criteria
-    if told is not None:
-        return [Reason(c.text, c.reached) for c in told[:100]]
+    reported = _Rules.of(figure).criteria
+    if reported is not None:
+        return [Reason(c.text, c.reached) for c in reported[:100]]
     return [Reason(reason, False) for reason in figure.reasons]
 
 

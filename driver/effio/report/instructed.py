@@ -95,15 +95,15 @@ def _remark(test: ResultRow, picked: Sequence[Picked]) -> str:
 
 def _row(test: ResultRow, letter: str, step: _Step, projected: Outcome | None) -> list[Cell]:
     values = [p.m.rate.value for p in step.picked if p.m.valid and p.m.rate.value is not None]
-    told = statistics.summary(values)
+    reported = statistics.summary(values)
     unit = step.picked[0].m.rate.unit
-    rate, shown = in_units(told.mean if told else None, unit)
+    rate, shown = in_units(reported.mean if reported else None, unit)
     goal = in_units(projected.value, projected.unit)[0] if projected and step.last else None
     remark = _remark(test, step.picked)
     if goal is not None:
         remark = "; ".join(filter(None, (remark, "projected: see table 4")))
-    cov = told.cov if told else None
-    return [step.title, letter, rate, goal, shown, cov, told.count if told else 0, remark]
+    cov = reported.cov if reported else None
+    return [step.title, letter, rate, goal, shown, cov, reported.count if reported else 0, remark]
 
 
 _COLUMNS = (

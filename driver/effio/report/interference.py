@@ -68,10 +68,10 @@ def _factor(figure: Figure) -> str:
     """ "3.1 [2.8, 3.4]"; the value is there."""
     assert figure.metric.value is not None
     of = figure.samples
-    told = fmt.significant(figure.metric.value, 3)
+    reported = fmt.significant(figure.metric.value, 3)
     if of is None or of.low95 is None or of.high95 is None:
-        return told
-    return f"{told} [{fmt.significant(of.low95, 3)}, {fmt.significant(of.high95, 3)}]"
+        return reported
+    return f"{reported} [{fmt.significant(of.low95, 3)}, {fmt.significant(of.high95, 3)}]"
 
 
 def _interval(figure: Figure) -> str:
@@ -150,7 +150,7 @@ def _matrix(result: Result) -> Picture | None:
         "Times slower than alone",
         "A row is a group, a column the groups that ran at the same time, a number how many"
         " times slower the"
-        " group was, over all its phases: 1 is no interference.",
+        " group was, over all its phases: 1 means no interference.",
         "heatmap",
         Axis("other groups"),
         Axis("group", low=min(1.0, *known), high=max(1.0, *known)),

@@ -154,7 +154,7 @@ def mix_table(measurements: Sequence[Measurement]) -> Table | None:
             ("write", mix.write_operations, mix.write_call_times),
         )
         for side, calls, times in sides:
-            told = times if times and times.count else None
+            reported = times if times and times.count else None
             rows.append(
                 [
                     _transfer(m),
@@ -162,9 +162,9 @@ def mix_table(measurements: Sequence[Measurement]) -> Table | None:
                     mix.asked_read_percent,
                     side,
                     calls,
-                    told.p50 if told else None,
-                    told.p99 if told else None,
-                    told.max if told else None,
+                    reported.p50 if reported else None,
+                    reported.p99 if reported else None,
+                    reported.max if reported else None,
                 ]
             )
     if not rows:
@@ -194,11 +194,11 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
         series = []
         for style, m in enumerate(m for m in measurements if m.access == access):
             phase = _Phase.of(m)
-            told = phase.time_series
-            if told.slice_seconds <= 0 or len(told.bytes) < 3:
+            reported = phase.time_series
+            if reported.slice_seconds <= 0 or len(reported.bytes) < 3:
                 continue
             end = phase.span_seconds.transfer or 0.0
-            middles, rates = common.course(told.bytes, told.slice_seconds, end)
+            middles, rates = common.course(reported.bytes, reported.slice_seconds, end)
             name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}"
             series.append(Series(name, middles, rates, style))
         if series:

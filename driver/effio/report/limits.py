@@ -46,7 +46,7 @@ class Probe:
             if f.metric.value is not None and f.metric.value > 0
         }
         if result.benchmark != "probe" or not limits:
-            raise EffioError(f"{name} is no run of probe, or one without limits")
+            raise EffioError(f"{name} is not a run of probe, or has no limits")
         return cls(name, result, limits)
 
     def ceilings(self) -> dict[str, float]:

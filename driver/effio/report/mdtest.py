@@ -206,10 +206,10 @@ def balance_table(measurements: Sequence[Measurement]) -> Table:
 
 
 def _over_time(m: Measurement) -> Series | None:
-    told = _Phase.of(m).rate_over_time
-    if told.slice_seconds <= 0:
+    reported = _Phase.of(m).rate_over_time
+    if reported.slice_seconds <= 0:
         return None
-    middles, rates = common.course(told.operations, told.slice_seconds, m.total_seconds)
+    middles, rates = common.course(reported.operations, reported.slice_seconds, m.total_seconds)
     if len(rates) < 3:
         return None
     return Series(f"iteration {m.repetition}", middles, rates, m.repetition - 1)

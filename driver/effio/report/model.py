@@ -274,7 +274,7 @@ class Headline:
     missing: str = ""  # why there is no value
     anchor: str = ""  # what shows how it is computed
     counts: str = ""  # what it counts: "writes until on storage"
-    # Of the cell's bytes; empty where it is no number of bytes.
+    # Of the cell's bytes; empty where it is not a number of bytes.
     evidence: Sequence[Evidence] = ()
     # ± half a 95 % interval, or why there is none.
     interval: str = ""

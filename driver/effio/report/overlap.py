@@ -171,7 +171,7 @@ def cell_table(result: Result) -> Table | None:
     }
     rows: list[list[Cell]] = []
     for f in hidden:
-        told = _Hidden.of(f)
+        reported = _Hidden.of(f)
         low, high = certainty.ends_of(f)
         evidence = common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual)
         rows.append(
@@ -186,9 +186,9 @@ def cell_table(result: Result) -> Table | None:
                 low,
                 high,
                 seconds["work_slowdown"].get(_key(f)),
-                told.post_seconds,
-                told.poll_seconds,
-                told.wait_seconds,
+                reported.post_seconds,
+                reported.poll_seconds,
+                reported.wait_seconds,
                 _limit_text(f),
                 short_of(evidence),
             ]
@@ -262,7 +262,7 @@ def way_findings(result: Result) -> list[Finding]:
     slower = {_key(f): f.metric.value for f in result.figures_named("work_slowdown")}
     findings = []
 
-    def told(f: FigureRecord) -> str:
+    def reported(f: FigureRecord) -> str:
         text = f"{100 * _share(f):.0f} % of the time with {fmt.size(_size(f))}"
         if not certainty.is_known_share(f):
             size = fmt.size(_size(f))
@@ -278,9 +278,9 @@ def way_findings(result: Result) -> list[Finding]:
                 findings.append(Finding(text, "hidden", "warn"))
                 continue
             best, worst = max(some, key=_share), min(some, key=_share)
-            text = f"{way}, {case}, hides {told(best)}"
+            text = f"{way}, {case}, hides {reported(best)}"
             if _share(best) - _share(worst) > 1 - _WHOLLY:
-                text += f"; but {told(worst)}"
+                text += f"; but {reported(worst)}"
             level: Level = "good" if _share(worst) >= _WHOLLY else "info"
             findings.append(Finding(text + ".", "hidden", level))
     return findings

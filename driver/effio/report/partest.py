@@ -147,8 +147,8 @@ def phase_figure(result: Result, axes: Sequence[Coordinate]) -> Figure | None:
 
 def disk_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
     rows: list[list[Cell]] = []
-    told = [m for m in result.measurements if m.valid and _Measured.of(m).on_disk is not None]
-    for cell, some in common.grouped(told, lambda m: _cell(m, axes)).items():
+    reported = [m for m in result.measurements if m.valid and _Measured.of(m).on_disk is not None]
+    for cell, some in common.grouped(reported, lambda m: _cell(m, axes)).items():
         disk = _Measured.of(some[-1]).on_disk
         assert disk is not None
         data: list[Cell] = [cell[0], *cell[2:], disk.files, some[-1].bytes]

@@ -15,13 +15,13 @@ from effio.store.reader import Result
 def limit_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for f in result.figures_named("limit"):
-        told, value = LimitDetail.of(f), f.metric.value
+        reported, value = LimitDetail.of(f), f.metric.value
         rows.append(
             [
                 fmt.plain(f.where.get("limit", ""), 60),
                 Quantity(value, f.metric.unit) if value is not None else None,
-                int(told.processes) if told.processes is not None else None,
-                fmt.plain(told.backend, 40),
+                int(reported.processes) if reported.processes is not None else None,
+                fmt.plain(reported.backend, 40),
                 fmt.plain(f.metric.reason, 200),
             ]
         )

@@ -85,7 +85,7 @@ def _rings(result: Result) -> list[_Ring]:
         if length < 1 or not m.total_seconds > 0:
             continue
         name = _NATURAL if family == "natural ring" else f"random {m.number('random_index'):.0f}"
-        told = [
+        reported = [
             as_number(m.detail.get(key))
             for key in (
                 "sendrecv_seconds",
@@ -95,7 +95,7 @@ def _rings(result: Result) -> list[_Ring]:
                 "messages_between_nodes",
             )
         ]
-        found.append(_Ring(name, int(length), m.total_seconds, *told))
+        found.append(_Ring(name, int(length), m.total_seconds, *reported))
     return found
 
 
@@ -135,8 +135,10 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
         if int(m.number("length_bytes")) != length:
             continue
         seconds = m.seconds["total"]
-        told = m.detail.get("bytes_per_second")
-        spread = [as_number(told.get(k)) if isinstance(told, dict) else None for k in _SPREAD_KEYS]
+        reported = m.detail.get("bytes_per_second")
+        spread = [
+            as_number(reported.get(k)) if isinstance(reported, dict) else None for k in _SPREAD_KEYS
+        ]
         if not rates:
             rows.append(_Values(_PAIRS, seconds.min, seconds.mean, seconds.max))
         elif None not in spread:

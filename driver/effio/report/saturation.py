@@ -51,8 +51,8 @@ class SaturationReporter(StudyReporter):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         enough = enough_findings(result, coordinates(result))
-        told = {f.text for f in enough}
-        return [*enough, *(f for f in super().findings(result) if f.text not in told)]
+        reported = {f.text for f in enough}
+        return [*enough, *(f for f in super().findings(result) if f.text not in reported)]
 
 
 REPORTER = SaturationReporter()

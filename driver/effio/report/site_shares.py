@@ -22,7 +22,7 @@ _CAPTION = (
 
 
 def peak_of_run(settings: PeakSettings, run: Judged) -> Peak | None:
-    """The peak that holds for the number of a run; None if it is no rate."""
+    """The peak that holds for the number of a run; None if it is not a rate."""
     headline = reporter_of(run.result).headline(run.result)
     if headline.unit != "B/s":
         return None

@@ -42,14 +42,14 @@ class Material:
 def systems_table(material: Material) -> Table:
     rows: list[list[Cell]] = []
     for s in material.systems:
-        told = s.described
+        reported = s.described
         rows.append(
             [
                 s.letter,
-                told.name if told else "",
+                reported.name if reported else "",
                 s.processor,
-                told.clock_mhz if told else None,
-                told.interconnect if told else "",
+                reported.clock_mhz if reported else None,
+                reported.interconnect if reported else "",
                 s.cores,
             ]
         )
@@ -97,12 +97,12 @@ def _result_rows(some: Sequence[_Row], projected: Sequence[Outcome]) -> list[lis
     rows: list[list[Cell]] = []
     for row in some:
         sample = row.sample
-        told = statistics.summary(sample.all())
-        value, unit = in_units(told.mean if told else None, sample.unit)
+        reported = statistics.summary(sample.all())
+        value, unit = in_units(reported.mean if reported else None, sample.unit)
         invalid = f"{len(sample.invalid)} invalid: {sample.invalid[0]}" if sample.invalid else ""
         what = ", ".join(filter(None, (sample.key.what, place(sample.key, names), row.apart)))
-        cov = told.cov if told else None
-        count = told.count if told else 0
+        cov = reported.cov if reported else None
+        count = reported.count if reported else 0
         rows.append([what, row.letter, value, None, unit, cov, count, fmt.plain(invalid, 200)])
     for outcome in projected:
         base, unit = in_units(outcome.base, outcome.unit)
@@ -219,14 +219,17 @@ def versions_table(runs: Sequence[Judged]) -> Table:
         ["this bundle", "Python", platform.python_version()],
     ]
     for run in runs:
-        told = run.result.run
+        reported = run.result.run
         for name, value in (
-            ("engine", f"{told.engine.program} {told.engine.version} ({told.engine.revision})"),
-            ("compiler", f"{told.engine.compiler} {told.engine.flags}"),
-            ("built with", told.engine.mpi_built_with),
-            ("MPI", " ".join(told.system.mpi.library.split())),
-            ("kernel", str(told.system.kernel.get("release", ""))),
-            ("system", str(told.system.kernel.get("distribution", ""))),
+            (
+                "engine",
+                f"{reported.engine.program} {reported.engine.version} ({reported.engine.revision})",
+            ),
+            ("compiler", f"{reported.engine.compiler} {reported.engine.flags}"),
+            ("built with", reported.engine.mpi_built_with),
+            ("MPI", " ".join(reported.system.mpi.library.split())),
+            ("kernel", str(reported.system.kernel.get("release", ""))),
+            ("system", str(reported.system.kernel.get("distribution", ""))),
         ):
             if value.strip():
                 rows.append([run.name, name, fmt.plain(value, 300)])
@@ -307,8 +310,8 @@ def tables(material: Material) -> dict[str, Table]:
 
 
 def submission_section(material: Material, found: dict[str, Table]) -> Section:
-    told = material.submission
-    by = f"Submitted by {told.submitter}." if told.submitter else ""
+    reported = material.submission
+    by = f"Submitted by {reported.submitter}." if reported.submitter else ""
     verdict = f"{summary_text(material.acceptance)}." if material.acceptance else ""
-    texts = [t for t in (by, told.notes, verdict) if t]
-    return Section("submission", told.title or "Submission", [*texts, *found.values()])
+    texts = [t for t in (by, reported.notes, verdict) if t]
+    return Section("submission", reported.title or "Submission", [*texts, *found.values()])

@@ -63,20 +63,20 @@ def distinctions(results: Sequence[Result]) -> list[str]:
 def overview(reports: Sequence[Report], results: Sequence[Result]) -> list[Block]:
     """The headlines of several runs side by side: a figure for each benchmark, because numbers of
     different ones do not compare."""
-    told = ["" for _ in results]
+    reported = ["" for _ in results]
     blocks: list[Block] = []
     for benchmark in common.unique(r.benchmark for r in results):
         places = [i for i, r in enumerate(results) if r.benchmark == benchmark]
         some = distinctions([results[i] for i in places])
         for place, text in zip(places, some, strict=True):
-            told[place] = text
-        mine = [(reports[i], told[i]) for i in places if reports[i].headline.value is not None]
+            reported[place] = text
+        mine = [(reports[i], reported[i]) for i in places if reports[i].headline.value is not None]
         for name, unit in dict.fromkeys((r.headline.name, r.headline.unit) for r, _ in mine):
             alike = [p for p in mine if (p[0].headline.name, p[0].headline.unit) == (name, unit)]
             if len(alike) > 1:
                 number = len(blocks) + 1
                 blocks.append(_headline_figure(f"headlines-{number}", benchmark, alike))
-    return [*blocks, _headline_table(reports, results, told)]
+    return [*blocks, _headline_table(reports, results, reported)]
 
 
 def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report, str]]) -> Figure:
@@ -102,7 +102,7 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
 
 
 def _headline_table(
-    reports: Sequence[Report], results: Sequence[Result], told: Sequence[str]
+    reports: Sequence[Report], results: Sequence[Result], reported: Sequence[str]
 ) -> Table:
     rows: list[list[Cell]] = [
         [
@@ -115,7 +115,7 @@ def _headline_table(
             common.seconds_of(result),
             text,
         ]
-        for r, result, text in zip(reports, results, told, strict=True)
+        for r, result, text in zip(reports, results, reported, strict=True)
     ]
     columns = [Column(n) for n in ("run", "benchmark", "figure")]
     columns += [Column("value", "1"), Column("unit in CSV"), Column("valid")]

@@ -204,9 +204,9 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
 
 
 def _apart(runs: Sequence[Judged]) -> list[str]:
-    told = [axes_of(run) for run in runs]
-    names = unique(name for axes in told for name in axes)
-    return [name for name in names if len({axes.get(name) for axes in told}) > 1]
+    reported = [axes_of(run) for run in runs]
+    names = unique(name for axes in reported for name in axes)
+    return [name for name in names if len({axes.get(name) for axes in reported}) > 1]
 
 
 def change_sentence(course: TrendLine, change: Change) -> str:

@@ -28,8 +28,8 @@ def headline(record: TuningRecord) -> str:
 
 
 def _changes(record: TuningRecord, group: GroupRecord) -> str:
-    told = Changes(hints=group.hints).text
-    return " ".join(filter(None, (told, record.job.text))) or "default"
+    reported = Changes(hints=group.hints).text
+    return " ".join(filter(None, (reported, record.job.text))) or "default"
 
 
 def _of_all(tried: TriedRecord) -> float | None:

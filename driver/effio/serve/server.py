@@ -60,4 +60,4 @@ class Server(ThreadingHTTPServer):
         self.url = f"http://{LOOPBACK}:{number}/{token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that closes early is no event."""
+        """A browser that closes early is not an error."""

@@ -242,9 +242,9 @@ _LIMITED = ("inodes", "length", "size", "realsize")
 
 def _quota(kind: str, directory: Path) -> Ability:
     """Only what a user's tools of the file system say; block devices are the engine's to ask."""
-    if kind == "fuse.mfs" and (told := _said("mfsgetquota", directory)):
+    if kind == "fuse.mfs" and (reported := _said("mfsgetquota", directory)):
         # " size | 1130496 | - | 104857600 |": what is there, soft limit, hard limit.
-        rows = [[c.strip() for c in line.split("|")] for line in told.splitlines()]
+        rows = [[c.strip() for c in line.split("|")] for line in reported.splitlines()]
         found = [
             f"{name}: {there} of {soft if hard == '-' else hard}"
             for name, there, soft, hard, *_ in (row for row in rows if len(row) > 3)

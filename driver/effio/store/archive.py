@@ -211,7 +211,7 @@ def _judged(path: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         if member.issym() or member.islnk():
             raise ArchiveError(path, f"'{name}' is a link")
         if not member.isreg() or member.issparse():
-            raise ArchiveError(path, f"'{name}' is no plain file")
+            raise ArchiveError(path, f"'{name}' is not a regular file")
         if member.name in names:
             raise ArchiveError(path, f"'{name}' is there twice")
         if member.name != SUMS and not _is_place(member.name):

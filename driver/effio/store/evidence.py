@@ -174,7 +174,7 @@ class Evidence:
         return f"{self.share()} of the bytes {self._moved} {what}{when}, the rest in memory"
 
     def why_not_storage(self) -> str:
-        """Why this is no number of storage; empty if it is one."""
+        """Why this is not a number of storage; empty if it is one."""
         if self.place in (Place.DEVICE, Place.SERVERS):
             return ""
         if self.place is Place.UNKNOWN:
@@ -346,7 +346,7 @@ def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = 
     evidence = evidence_of(cells, run.clock.virtual)
     if not evidence:
         return _source_of_names(cells, run)
-    told = []
+    reported = []
     for one in evidence:
         words = one.short()
         if one.place is Place.UNKNOWN and not one.simulated:
@@ -354,8 +354,8 @@ def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = 
                 words = "flushed within its time; server and device caches unknown"
             if traffic is not None and not _is_on_local_device(run):
                 words += _over_network(one, traffic)
-        told.append(words)
-    return "; ".join(told)
+        reported.append(words)
+    return "; ".join(reported)
 
 
 def _is_on_local_device(run: Run) -> bool:

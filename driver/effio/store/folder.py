@@ -140,7 +140,7 @@ class RunFolder:
     def result(self) -> Result:
         return read_result(self.result_path)
 
-    def told(self) -> Result:
+    def reported(self) -> Result:
         """The result, with what the driver and people know of the run."""
         result = self.result()
         result.record, result.notes = self.record(), self.notes()
@@ -250,7 +250,7 @@ def is_alive(process: Mapping[str, Any]) -> bool:
 
 
 def _written(path: Path) -> int | None:
-    """When this file was written, in nanoseconds; None of what is no file."""
+    """When this file was written, in nanoseconds; None of what is not a file."""
     try:
         status = path.lstat()
     except OSError:

@@ -75,7 +75,7 @@ def _sources() -> str:
 
 
 def _stamp(folder: bytes) -> tuple[str, int] | None:
-    """Of the files of a run, and when the first of them was written; None of what is no run."""
+    """Of the files of a run, and when the first of them was written; None of what is not a run."""
     stamps: list[tuple[int, ...]] = []
     written = 0
     for name in _STAMPED:
@@ -224,7 +224,7 @@ class Index:
         fault = ""
         result: Result | ResultError
         try:
-            result = folder.told()
+            result = folder.reported()
         except ResultError as error:
             result = error
             fault = error.message if folder.has_result else ""

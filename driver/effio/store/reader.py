@@ -147,7 +147,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, bytes, bool]]:
 
 
 def read_result(path: Path) -> Result:
-    """Raises ResultError if the file is no result, or a damaged one."""
+    """Raises ResultError if the file is not a result, or a damaged one."""
     try:
         with safe_files.reading(path, most=None) as stream:
             if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:

@@ -214,5 +214,5 @@ def find(runs: Store, name: str) -> TuningFolder:
     if matching:
         some = ", ".join(matching[:4])
         raise EffioError(f"'{name}' is part of the names of {len(matching)} tunings: {some}")
-    told = ", ".join(known[-4:]) or "none"
-    raise EffioError(f"no tuning '{name}' in {runs.root / FOLDER}; there are: {told}")
+    reported = ", ".join(known[-4:]) or "none"
+    raise EffioError(f"no tuning '{name}' in {runs.root / FOLDER}; there are: {reported}")

@@ -95,7 +95,7 @@ class Runner:
     say: Callable[[str], None]
     number: int = 0
     looked_up: int = 0
-    told: bool = False
+    reported: bool = False
 
     def __call__(self, trial: Trial) -> Reading:
         self.number += 1
@@ -123,7 +123,7 @@ class Runner:
             arguments=tuple(words),
             label=f"{self.folder.name}-{trial.stage}-{trial.name}-r{trial.round}",
             environment=dict(setup.job.environment),
-            notes=not self.told,
+            notes=not self.reported,
             campaign=CampaignPart(
                 name=self.folder.name,
                 step=trial.stage,
@@ -139,7 +139,7 @@ class Runner:
         above = f"{self.folder.name}: run {self.number}"
         with self.view(title, above) as live:
             finished = job.run_here(self.request(trial), self.folder.runs, live)
-        self.told = True
+        self.reported = True
         if finished.code == ExitCode.INTERRUPTED:
             raise StoppedError(finished.reason)
         if finished.code == ExitCode.RESULTS:
@@ -175,5 +175,5 @@ def _title(trial: Trial) -> str:
     setup: Setup = trial.setup
     hints = dict.fromkeys(f"{k}={v}" for pairs in setup.hints.values() for k, v in pairs)
     words = [*hints, setup.job.text]
-    told = " ".join(filter(None, words)) or "default"
-    return told if trial.stage == "search" else f"{trial.stage}, {told}"
+    reported = " ".join(filter(None, words)) or "default"
+    return reported if trial.stage == "search" else f"{trial.stage}, {reported}"

@@ -41,9 +41,9 @@ class Changes(_Part):
 
     @property
     def text(self) -> str:
-        told = [f"{key}={value}" for key, value in self.hints.items()]
-        told += [f"--{key}={value}" for key, value in self.options.items()]
-        return " ".join([*told, *(f"{key}={value}" for key, value in self.environment.items())])
+        reported = [f"{key}={value}" for key, value in self.hints.items()]
+        reported += [f"--{key}={value}" for key, value in self.options.items()]
+        return " ".join([*reported, *(f"{key}={value}" for key, value in self.environment.items())])
 
 
 class Side(_Part):
@@ -160,11 +160,11 @@ def _group(c: Confirmed, outcome: Outcome) -> GroupRecord:
 
 def _side(values: object) -> Side:
     some = tuple(float(v) for v in values) if isinstance(values, (list, tuple)) else ()
-    told, found = statistics.summary(some), statement(some)
+    reported, found = statistics.summary(some), statement(some)
     interval = found.interval if found is not None else None
     return Side(
         values=some,
-        mean=told.mean if told else None,
+        mean=reported.mean if reported else None,
         low95=interval.low if interval else None,
         high95=interval.high if interval else None,
     )
@@ -221,8 +221,8 @@ def hints_text(record: TuningRecord) -> str:
     lines = []
     for group in record.groups:
         if group.kept and group.hints:
-            told = f"{group.group.title}: {gain_text(group)}"
-            lines += ["", f"# {fmt.plain(told)}"]
+            reported = f"{group.group.title}: {gain_text(group)}"
+            lines += ["", f"# {fmt.plain(reported)}"]
             lines += [group.group.rule(key, value) for key, value in group.hints.items()]
     if not lines:
         return ""

@@ -336,15 +336,15 @@ class Search:
             f"{fmt.count_of(self.terms.confirmations, 'round')}"
         )
         for number in range(self.terms.confirmations):
-            told: dict[str, Mapping[Group, float]] = {}
+            reported: dict[str, Mapping[Group, float]] = {}
             sides = [(DEFAULT.id, Setup()), ("tuned", chosen)]
             for name, setup in reversed(sides) if number % 2 else sides:
                 reading = self._trial("confirm", number, name, setup)
                 if reading.fault:
                     self._tuned_fault = reading.fault
                     return
-                told[name] = reading.values
-            self._confirmation.append((told[DEFAULT.id], told["tuned"]))
+                reported[name] = reading.values
+            self._confirmation.append((reported[DEFAULT.id], reported["tuned"]))
 
     def _judged(self, chosen: Setup, whole: bool) -> list[Confirmed]:
         found = []

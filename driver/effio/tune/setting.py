@@ -56,10 +56,10 @@ class Setting:
     @property
     def text(self) -> str:
         """Without a word for nothing."""
-        told = [f"{key}={value}" for key, value in self.hints]
-        told += [f"--{key}={value}" for key, value in self.options]
-        told += [f"{key}={value}" for key, value in self.environment]
-        return " ".join(told)
+        reported = [f"{key}={value}" for key, value in self.hints]
+        reported += [f"--{key}={value}" for key, value in self.options]
+        reported += [f"{key}={value}" for key, value in self.environment]
+        return " ".join(reported)
 
     @property
     def id(self) -> str:

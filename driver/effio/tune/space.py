@@ -50,25 +50,25 @@ def _hint(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise ValueError(f"{value!r} is no value of a hint: write text or a whole number")
+        raise ValueError(f"{value!r} is not a value of a hint: write text or a whole number")
     return value.strip()
 
 
 def _key(name: str) -> str:
     if not name or any(c.isspace() for c in name) or not name.isprintable():
-        raise ValueError(f"'{name}' is no name: it has no blanks")
+        raise ValueError(f"'{name}' is not a name: names have no blanks")
     return name
 
 
 def _variable(name: str) -> str:
     if not name.replace("_", "a").isalnum() or name[:1].isdigit() or not name.isascii():
-        raise ValueError(f"'{name}' is no name of a variable")
+        raise ValueError(f"'{name}' is not a name of a variable")
     return name
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    told = [spelled(value) for value in values]
-    twice = next((value for value in told if told.count(value) > 1), None)
+    reported = [spelled(value) for value in values]
+    twice = next((value for value in reported if reported.count(value) > 1), None)
     if twice is not None:
         raise ValueError(f"'{twice}' is there twice")
     return values
@@ -122,9 +122,9 @@ class Tuning(_Table):
         merged: dict[str, Value] = {**self.options, **dict(setting.options)}
         inside = [(n, merged.pop(n)) for n in [*merged] if n.startswith(_OF_BACKEND)]
         if inside:
-            told = [f"{n.removeprefix(_OF_BACKEND)}={spelled(value)}" for n, value in inside]
+            reported = [f"{n.removeprefix(_OF_BACKEND)}={spelled(value)}" for n, value in inside]
             whole = spelled(merged.pop(_BACKEND_OPTIONS, ""))
-            merged[_BACKEND_OPTIONS] = ",".join(filter(None, [whole, *told]))
+            merged[_BACKEND_OPTIONS] = ",".join(filter(None, [whole, *reported]))
         return tuple(word for name, value in merged.items() for word in _word(name, value))
 
 
@@ -254,9 +254,9 @@ def _setting(chosen: Sequence[tuple[_Axis, str | None]]) -> Setting:
 
 
 def _excluded(tuning: Tuning, setting: Setting) -> bool:
-    told = dict((*setting.hints, *setting.options, *setting.environment))
+    reported = dict((*setting.hints, *setting.options, *setting.environment))
     return any(
-        all(told.get(name) == spelled(value) for name, value in rule.items())
+        all(reported.get(name) == spelled(value) for name, value in rule.items())
         for rule in tuning.exclude
         if rule
     )

@@ -151,11 +151,11 @@ def length_figure(result: Result) -> Figure | None:
     if not records:
         return None
     x = [float(f.where["length_bytes"]) for f in records]
-    told = [_AtLength.of(f) for f in records]
+    reported = [_AtLength.of(f) for f in records]
     series = [
         Series("rings and random rings", x, [f.metric.value for f in records], 0),
-        Series("rings", x, [t.rings_bytes_per_second for t in told], 1),
-        Series("random rings", x, [t.random_rings_bytes_per_second for t in told], 2),
+        Series("rings", x, [t.rings_bytes_per_second for t in reported], 1),
+        Series("random rings", x, [t.random_rings_bytes_per_second for t in reported], 2),
     ]
     return Figure(
         "lengths",

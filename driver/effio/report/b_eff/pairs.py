@@ -43,25 +43,25 @@ class _Pairs(Detail):
     slow_ranks: Rows[_SlowRank] = Field(default_factory=Rows)
 
 
-def _places(told: _Pairs, ranks: Sequence[int]) -> tuple[str, dict[int, int]]:
+def _places(reported: _Pairs, ranks: Sequence[int]) -> tuple[str, dict[int, int]]:
     """What a row of the heat map is, and the number of that by rank. `ranks` are those measured."""
-    if ranks[-1] < _MOST_RANKS or len(told.node_of_rank) <= ranks[-1]:
+    if ranks[-1] < _MOST_RANKS or len(reported.node_of_rank) <= ranks[-1]:
         return "rank", {rank: rank for rank in ranks}
-    return "node", {rank: max(0, told.node_of_rank[rank]) for rank in ranks}
+    return "node", {rank: max(0, reported.node_of_rank[rank]) for rank in ranks}
 
 
 def heat_maps(result: Result) -> list[Figure]:
     record = result.figure("pairs")
-    told = _Pairs.of(record) if record is not None else _Pairs()
-    pairs = told.pairs_low_high_latency_bandwidth
+    reported = _Pairs.of(record) if record is not None else _Pairs()
+    pairs = reported.pairs_low_high_latency_bandwidth
     if not pairs:
         return []
-    kind, places = _places(told, sorted({rank for pair in pairs for rank in pair[:2]}))
+    kind, places = _places(reported, sorted({rank for pair in pairs for rank in pair[:2]}))
     # Ranks without a pair have no row, so that the map is no larger than its contents.
     shown = sorted(set(places.values()))[: 4 * _MOST_RANKS]
     labels = [str(place) for place in shown]
-    in_all = told.pairs_in_all
-    scope = f"a sample of {len(pairs)} of {in_all} pairs" if told.sampled else "every pair"
+    in_all = reported.pairs_in_all
+    scope = f"a sample of {len(pairs)} of {in_all} pairs" if reported.sampled else "every pair"
     figures = []
     for name, title, unit, which in (
         ("pair-bandwidth", "Bandwidth of pairs", "B/s", 3),
@@ -97,21 +97,21 @@ def pair_findings(result: Result) -> list[Finding]:
     record = result.figure("pairs")
     if record is None:
         return []
-    told = _Pairs.of(record)
+    reported = _Pairs.of(record)
     found = []
-    if left_out := told.pairs_low_high_latency_bandwidth.left_out:
+    if left_out := reported.pairs_low_high_latency_bandwidth.left_out:
         words = fmt.count_of(left_out, "pair of ranks is", "pairs of ranks are")
         found.append(
             Finding(
                 f"{words} left out of the maps: the result file does not say two ranks, a latency"
                 " and a bandwidth.",
-                "pair-bandwidth" if told.pairs_low_high_latency_bandwidth else "",
+                "pair-bandwidth" if reported.pairs_low_high_latency_bandwidth else "",
                 "warn",
             )
         )
     slow = [
         f"rank {s.rank} ({fmt.percent(s.relative_bandwidth)})"
-        for s in told.slow_ranks
+        for s in reported.slow_ranks
         if s.relative_bandwidth is not None
     ]
     if slow:

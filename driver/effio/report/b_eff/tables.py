@@ -57,15 +57,15 @@ def pattern_table(result: Result) -> Table | None:
     rows: list[list[Cell]] = []
     for f in result.figures_named("pattern_bandwidth"):
         number = f.where.get("pattern")
-        told = _Pattern.of(f)
+        reported = _Pattern.of(f)
         rows.append(
             [
                 number if isinstance(number, int) else None,
                 str(f.where.get("name", "")),
-                "yes" if told.counts else "no",
+                "yes" if reported.counts else "no",
                 f.metric.value,
-                told.messages_within_nodes,
-                told.messages_between_nodes,
+                reported.messages_within_nodes,
+                reported.messages_between_nodes,
             ]
         )
     if not rows:

@@ -20,8 +20,8 @@ def average_table(run: Run) -> Table:
     for n in run.partitions:
         averages: list[Cell] = []
         for access in ACCESSES:
-            told = run.figures("access_bandwidth", n)
-            of_access = [f for f in told if f.where.get("access") == access]
+            reported = run.figures("access_bandwidth", n)
+            of_access = [f for f in reported if f.where.get("access") == access]
             averages.append(of_access[0].metric.value if of_access else None)
         whole: list[Cell] = []
         interval: list[Cell] = [""] if in_rounds else []

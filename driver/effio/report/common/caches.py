@@ -74,7 +74,7 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
         title = {Place.DEVICE: "On storage", Place.SERVERS: "At the servers"}.get(place, title)
     text = f"{title}: {sentences}."
     if place is not Place.DEVICE:
-        # What memory answered is no rate of storage.
+        # What memory answered is not a rate of storage.
         text += "".join(
             f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
@@ -138,8 +138,8 @@ def cache_section(result: Result) -> Section | None:
         return None
     for s in shares:
         order = (Place.DEVICE, Place.SERVERS, Place.MIXED, Place.CACHE, Place.UNKNOWN)
-        told = [s.of.get(place, 0.0) for place in order]
-        rows.append([s.access, s.bytes, *told])
+        reported = [s.of.get(place, 0.0) for place in order]
+        rows.append([s.access, s.bytes, *reported])
     table = Table(
         [
             Column("access"),

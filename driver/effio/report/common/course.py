@@ -68,14 +68,14 @@ def drift_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) 
         return max(first, last) / min(first, last)
 
     worst = sorted(drifting, key=factor, reverse=True)
-    told = [
+    reported = [
         f"{name} from {fmt.quantity(drifting[name][0], unit)} to"
         f" {fmt.quantity(drifting[name][-1], unit)}"
         for name in worst[:2]
     ]
     more = f" and {len(worst) - 2} more" if len(worst) > 2 else ""
     return Finding(
-        f"From repetition to repetition rates drift: {', '.join(told)}{more}. A cache fills, a"
+        f"From repetition to repetition rates drift: {', '.join(reported)}{more}. A cache fills, a"
         " directory grows, or others are at work: the mean says little.",
         anchor,
         "warn",

@@ -58,9 +58,9 @@ def error_section(result: Result) -> Section | None:
 
 def stuck_calls(result: Result) -> list[StuckCall]:
     """Where the ranks of a run were that the watchdog ended."""
-    told = result.end.detail.get("calls") if result.end else None
+    reported = result.end.detail.get("calls") if result.end else None
     try:
-        return TypeAdapter(list[StuckCall]).validate_python(told or [])
+        return TypeAdapter(list[StuckCall]).validate_python(reported or [])
     except ValidationError:
         return []
 

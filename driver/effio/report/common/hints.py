@@ -28,12 +28,12 @@ def _verdict(asked: str | None, granted: str | None, echoed: bool | None) -> str
 
 def hint_section(result: Result) -> Section | None:
     """What was asked of the I/O library, and what it says it does. Never inferred; None where there
-    is no library that takes hints."""
+    is not a library that takes hints."""
     seen: dict[tuple[str, str | None, str | None, bool | None], list[str]] = defaultdict(list)
     for m in result.measurements:
         for key in unique([*m.hints_asked, *m.hints_granted]):
-            told = (key, m.hints_asked.get(key), m.hints_granted.get(key), m.hints_echoed)
-            seen[told].append(cell_name(m))
+            reported = (key, m.hints_asked.get(key), m.hints_granted.get(key), m.hints_echoed)
+            seen[reported].append(cell_name(m))
     rows: list[list[Cell]] = []
     for (key, asked, granted, echoed), cells in sorted(seen.items(), key=lambda item: item[0][0]):
         verdict = _verdict(asked, granted, echoed)

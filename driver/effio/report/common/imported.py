@@ -21,20 +21,20 @@ class _Imported(Detail):
 
 
 def _of(result: Result) -> _Imported | None:
-    told = result.run.extra.get("imported")
-    return _Imported.model_validate(told) if isinstance(told, dict) else None
+    reported = result.run.extra.get("imported")
+    return _Imported.model_validate(reported) if isinstance(reported, dict) else None
 
 
 def imported_finding(result: Result) -> Finding | None:
     """That another program measured this, and what its file leaves out."""
-    told = _of(result)
-    if told is None:
+    reported = _of(result)
+    if reported is None:
         return None
-    program = fmt.plain(told.program, 80)
+    program = fmt.plain(reported.program, 80)
     sentences = [
         f"Imported from {program}: effio did not measure this and does not judge it",
         "where the bytes were is not known",
-        *(fmt.plain(note, 200) for note in told.notes),
+        *(fmt.plain(note, 200) for note in reported.notes),
     ]
     text = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences)
     return Finding(f"{text}.", "imported", "info")
@@ -42,17 +42,17 @@ def imported_finding(result: Result) -> Finding | None:
 
 def imported_section(result: Result) -> Section | None:
     """Where the numbers come from."""
-    told = _of(result)
-    if told is None:
+    reported = _of(result)
+    if reported is None:
         return None
     rows = [
-        ("program", told.program),
-        ("format", told.format),
-        ("file", told.file),
-        ("SHA-256 of the file", told.sha256),
-        ("started", f"{result.run.started} ({told.time})"),
+        ("program", reported.program),
+        ("format", reported.format),
+        ("file", reported.file),
+        ("SHA-256 of the file", reported.sha256),
+        ("started", f"{result.run.started} ({reported.time})"),
         ("command", " ".join(result.run.command)),
-        ("path", told.path),
+        ("path", reported.path),
         ("ranks", str(result.run.system.ranks)),
         ("nodes", str(result.run.system.nodes)),
     ]

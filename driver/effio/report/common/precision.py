@@ -105,12 +105,12 @@ _OF_ROUNDS = ("b_eff_io", "b_eff", "RandomlyOrderedRingLatency", "RandomlyOrdere
 
 def interval_of_rounds(figure: Figure) -> str:
     """ "± 3 % (95 %, 5 rounds)", or nothing."""
-    told = _WithInterval.of(figure).interval
+    reported = _WithInterval.of(figure).interval
     half = figure.samples.half95 if figure.samples else None
-    if told is None or half is None or not figure.metric.value:
+    if reported is None or half is None or not figure.metric.value:
         return ""
     share = _share(half / figure.metric.value)
-    return f"± {share} (95 %, {fmt.count_of(told.rounds, 'round')})"
+    return f"± {share} (95 %, {fmt.count_of(reported.rounds, 'round')})"
 
 
 def _rounds_findings(result: Result) -> list[Finding]:
@@ -120,11 +120,11 @@ def _rounds_findings(result: Result) -> list[Finding]:
         interval = interval_of_rounds(figure) if figure else ""
         if figure is None or not interval:
             continue
-        told = _WithInterval.of(figure)
+        reported = _WithInterval.of(figure)
         text = f"{name}: {fmt.quantity(figure.metric.value, figure.metric.unit)} {interval}"
-        if told.official_time_share is not None:
-            text += f", in {_share(told.official_time_share)} of the time of an official run"
-        untrue = told.interval is not None and told.interval.may_be_untrue
+        if reported.official_time_share is not None:
+            text += f", in {_share(reported.official_time_share)} of the time of an official run"
+        untrue = reported.interval is not None and reported.interval.may_be_untrue
         if untrue:
             text += "; the interval may be too narrow: the rounds drift or are autocorrelated"
         findings.append(Finding(text + ".", level="warn" if untrue else "info"))
@@ -134,11 +134,11 @@ def _rounds_findings(result: Result) -> list[Finding]:
 def precision_findings(result: Result) -> list[Finding]:
     findings = _rounds_findings(result)
     for record in result.figures_named("until_ci"):
-        told = _UntilCi.of(record)
-        figures = sorted(told.figures, key=_width, reverse=True)
-        done = fmt.count_of(told.repetitions, "repetition")
-        asked = _share(told.asked_share)
-        if told.stopped_by == "precise" and figures:
+        reported = _UntilCi.of(record)
+        figures = sorted(reported.figures, key=_width, reverse=True)
+        done = fmt.count_of(reported.repetitions, "repetition")
+        asked = _share(reported.asked_share)
+        if reported.stopped_by == "precise" and figures:
             text = (
                 f"--until-ci {asked}: after {done} every mean's 95 % interval is as narrow; the"
                 f" widest is {_interval(figures[0])}."
@@ -147,17 +147,17 @@ def precision_findings(result: Result) -> list[Finding]:
         else:
             wide = [one for one in figures if one.within is not True]
             text = f"--until-ci {asked} was NOT kept: after {done}"
-            text += f" {_WHY.get(told.stopped_by, 'the run ended')}"
+            text += f" {_WHY.get(reported.stopped_by, 'the run ended')}"
             text += f"; wider than asked: {_named(wide, _interval)}." if wide else "."
             findings.append(Finding(text, level="warn"))
-        drifting = [one for one in told.figures if one.drift]
+        drifting = [one for one in reported.figures if one.drift]
         if drifting:
             text = (
                 "From the first half of the repetitions to the second rates drift by more than"
                 f" chance: {_named(drifting, _halves)}. Intervals of such means may be too narrow."
             )
             findings.append(Finding(text, level="warn"))
-        odd = [one for one in told.figures if one.two_modes or one.outliers > 0]
+        odd = [one for one in reported.figures if one.two_modes or one.outliers > 0]
         if odd:
             text = (
                 f"More than one level: {_named(odd, _oddity)}. The mean of such rates is"

@@ -67,8 +67,8 @@ def _share(half: float | None, mean: float | None) -> float | None:
 
 
 def _means(result: Result) -> list[tuple[Figure, _Interval]]:
-    told = [(f, _OfFigure.of(f).interval) for f in result.figures]
-    return [(f, i) for f, i in told if i is not None and i.method and f.samples is not None]
+    reported = [(f, _OfFigure.of(f).interval) for f in result.figures]
+    return [(f, i) for f, i in reported if i is not None and i.method and f.samples is not None]
 
 
 def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
@@ -105,19 +105,19 @@ def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
 def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
     rows: list[list[Cell]] = []
     keys = differing([m.where for m, _ in passes], [(m.access, m.pattern) for m, _ in passes])
-    for m, told in passes:
-        known = None not in (told.low95, told.high95)
-        half = (told.high95 - told.low95) / 2 if known else None  # type: ignore[operator]
+    for m, reported in passes:
+        known = None not in (reported.low95, reported.high95)
+        half = (reported.high95 - reported.low95) / 2 if known else None  # type: ignore[operator]
         rows.append(
             [
                 m.access,
                 ", ".join(part for part in (m.pattern, place_text(m.where, keys)) if part),
                 m.repetition,
-                fmt.quantity(told.mean, told.unit) if told.mean is not None else "",
-                _share(half, told.mean),
-                told.slices or None,
-                told.slice_seconds,
-                "; ".join(told.reasons) or told.none,
+                fmt.quantity(reported.mean, reported.unit) if reported.mean is not None else "",
+                _share(half, reported.mean),
+                reported.slices or None,
+                reported.slice_seconds,
+                "; ".join(reported.reasons) or reported.none,
             ]
         )
     return Table(
@@ -143,8 +143,8 @@ def sureness_section(result: Result) -> Section | None:
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
     means = _means(result)
-    told = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
-    passes = [(m, one) for m, one in told if one is not None]
+    reported = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
+    passes = [(m, one) for m, one in reported if one is not None]
     several = repeated(result)
     tables = [spread_table(several)] if several else []
     if certain := [(f, i) for f, i in means if i.rounds >= FEWEST or i.method == _LEFT_OUT]:

@@ -104,28 +104,28 @@ def clock_rows(result: Result) -> list[tuple[str, str]]:
     rows = [("clock", ", ".join(word for word in words if word))]
     if (begin := clock.skew) is None:
         return rows
-    told = f"{fmt.duration(begin.apart_seconds)} apart, ± {fmt.duration(begin.within_seconds)}"
+    reported = f"{fmt.duration(begin.apart_seconds)} apart, ± {fmt.duration(begin.within_seconds)}"
     if begin.nodes_compared < result.run.system.nodes:
-        told += f" (of {fmt.count_of(begin.nodes_compared, 'node')} that were compared)"
+        reported += f" (of {fmt.count_of(begin.nodes_compared, 'node')} that were compared)"
     end = skew_at_end(result)
     if end is not None and end.after_seconds > 0:
         changed = abs(end.changed_seconds)
         bound = f"± {fmt.duration(end.changed_within_seconds)}"
         after = fmt.duration(end.after_seconds)
         if changed <= end.changed_within_seconds:
-            told += f"; no change found in {after}, {bound}"
+            reported += f"; no change found in {after}, {bound}"
         else:
             share = fmt.significant(changed / end.after_seconds * 1e6, 2)
-            told += f"; changed by {fmt.duration(changed)} {bound} in {after}: {share} ppm"
-    return [*rows, ("clocks of the nodes", told)]
+            reported += f"; changed by {fmt.duration(changed)} {bound} in {after}: {share} ppm"
+    return [*rows, ("clocks of the nodes", reported)]
 
 
 def skew_at_end(result: Result) -> ClockSkew | None:
-    told = result.end.detail.get("clock_skew") if result.end else None
-    if told is None:
+    reported = result.end.detail.get("clock_skew") if result.end else None
+    if reported is None:
         return None
     try:
-        return ClockSkew.model_validate(told)
+        return ClockSkew.model_validate(reported)
     except ValidationError:
         return None
 

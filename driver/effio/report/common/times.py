@@ -76,15 +76,15 @@ def time_splits(
     splits: dict[str, TimeSplit] = {}
     for m in measurements:
         split = splits.setdefault(group(m), TimeSplit(group(m)))
-        told = 0.0
+        reported = 0.0
         for part, spread in m.seconds.items():
             if part in _INSIDE_OTHERS:
                 continue
             split.parts[part_name(part)] += spread.mean
-            told += spread.mean
-        total = m.seconds["total"].mean if "total" in m.seconds else told
-        if total > told * 1.01:
-            split.parts[_OTHER if told else _WHOLE] += total - told
+            reported += spread.mean
+        total = m.seconds["total"].mean if "total" in m.seconds else reported
+        if total > reported * 1.01:
+            split.parts[_OTHER if reported else _WHOLE] += total - reported
     return list(splits.values())
 
 

@@ -104,7 +104,7 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
     # For each operation and values of the other axes: ranks, fewest ranks, speed-up.
     found: dict[tuple[str, str], tuple[float, float, FigureRecord]] = {}
     for f in result.figures_named("speed_up"):
-        ranks, fewest = (told := _SpeedUp.of(f)).ranks, told.from_ranks
+        ranks, fewest = (reported := _SpeedUp.of(f)).ranks, reported.from_ranks
         if f.metric.value is None or ranks is None or fewest is None or not 0 < fewest < ranks:
             continue
         key = operation_of(f), place_of(f, [a for a in axes if f.where.get(a.name) != ranks])
@@ -162,38 +162,38 @@ _SHAPES = {
 
 def enough_sentence(f: FigureRecord) -> str:
     """ "use 12 of 64 processes for I/O" and the basis for it; empty if it is not known."""
-    told, ranks = _Enough.of(f), f.metric.value
+    reported, ranks = _Enough.of(f), f.metric.value
     rate, best, one = (
-        told.rate_bytes_per_second,
-        told.best_rate_bytes_per_second,
-        told.fewest_rate_bytes_per_second,
+        reported.rate_bytes_per_second,
+        reported.best_rate_bytes_per_second,
+        reported.fewest_rate_bytes_per_second,
     )
-    if told.of_ranks is None or rate is None:
+    if reported.of_ranks is None or rate is None:
         return ""
     if ranks is None or not certainty.is_known(f):
-        if best is None or told.best_ranks is None:
+        if best is None or reported.best_ranks is None:
             return ""
         why = f.metric.reason or "an answer needs at least two repetitions"
         # The engine says so only where intervals are apart (`answer`, since 1.2).
-        falls = told.answer and told.shape == "falling" and certainty.is_known(f)
+        falls = reported.answer and reported.shape == "falling" and certainty.is_known(f)
         slower = f"; {_SHAPES['falling']}" if falls else ""
         return (
-            f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"
-            f" processes{slower}; {fmt.plain(why, 200)}."
+            f"highest rate {fmt.rate(best)} with {reported.best_ranks:.0f} of"
+            f" {reported.of_ranks:.0f} processes{slower}; {fmt.plain(why, 200)}."
         )
-    text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
+    text = f"use {ranks:.0f} of {reported.of_ranks:.0f} processes for I/O"
     bounds = certainty.bounds_of(f)
     if bounds is not None and bounds.low < bounds.high:
         text += f" (95 % interval: {bounds.low:.0f} to {bounds.high:.0f})"
     text += f": {fmt.rate(rate)}"
-    if best is not None and told.best_ranks is not None and told.best_ranks != ranks:
-        most = fmt.count_of(round(told.best_ranks), "process")
+    if best is not None and reported.best_ranks is not None and reported.best_ranks != ranks:
+        most = fmt.count_of(round(reported.best_ranks), "process")
         text += f" of at most {fmt.rate(best)} ({most})"
-    if one is not None and told.fewest_ranks is not None and told.fewest_ranks != ranks:
-        gets = "gets" if told.fewest_ranks == 1 else "get"
-        text += f"; {told.fewest_ranks:.0f} {gets} {fmt.rate(one)}"
-    shown = told.answer or told.shape != "falling"
-    words = _SHAPES.get(told.shape) if shown else None
+    if one is not None and reported.fewest_ranks is not None and reported.fewest_ranks != ranks:
+        gets = "gets" if reported.fewest_ranks == 1 else "get"
+        text += f"; {reported.fewest_ranks:.0f} {gets} {fmt.rate(one)}"
+    shown = reported.answer or reported.shape != "falling"
+    words = _SHAPES.get(reported.shape) if shown else None
     return f"{text}; {words}." if words else f"{text}."
 
 

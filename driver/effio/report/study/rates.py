@@ -54,8 +54,8 @@ def operation_of(f: FigureRecord) -> str:
 
 def place_of(f: FigureRecord, axes: Sequence[Coordinate]) -> str:
     """Without the axes that do not apply to it."""
-    told = [(axis.title, axis.text(f)) for axis in axes]
-    return ", ".join(f"{title} {text}" for title, text in told if text)
+    reported = [(axis.title, axis.text(f)) for axis in axes]
+    return ", ".join(f"{title} {text}" for title, text in reported if text)
 
 
 def varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[Coordinate]:
@@ -222,7 +222,7 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
     rows: list[list[Cell]] = []
     for name in ("peak", "bandwidth"):
         for f in result.figures_named(name):
-            told = Rate.of(f)
+            reported = Rate.of(f)
             rows.append(
                 [
                     *(axis.text(f) for axis in axes),
@@ -232,10 +232,10 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
                     *certainty.range_of(f),
                     certainty.half_of(f),
                     f.samples.count if f.samples else 0,
-                    told.transfer_rate_bytes_per_second,
+                    reported.transfer_rate_bytes_per_second,
                     shares.get(key(f)) if name == "bandwidth" else None,
                     *((speed_ups.get(key(f)), efficiencies.get(key(f))) if speed_ups else ()),
-                    fmt.plain(told.cache, 40),
+                    fmt.plain(reported.cache, 40),
                     "the peak" if name == "peak" else "; ".join(f.reasons),
                 ]
             )
