@@ -236,7 +236,7 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--bogus"], "unknown option --bogus"),
         (["--compressible", "2"], "shape random data: use --fill random"),
@@ -278,7 +278,7 @@ def test_more_ranks_in_a_partition_than_in_the_run(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("all all all all", "line 1: the key is missing"),
         (

@@ -205,7 +205,7 @@ def test_a_signal_ends_a_call_that_is_held(any_engine: Engine, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--mix-read=101"], "--mix-read"),
         (["--mix-read=half"], "--mix-read"),

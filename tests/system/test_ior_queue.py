@@ -177,7 +177,7 @@ def test_a_signal_to_one_rank_ends_collective_calls_on_all(engine: Engine, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--queue-depth=4"], "backend posix lacks what this run needs: transfers that are queued"),
         (["--backend=mmap", "--queue-depth=4"], "backend mmap lacks what this run needs"),
