@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from results import Result, load
 ROOT = Path(__file__).resolve().parent.parent
 
 FLAVOURS = ("openmpi-ompio", "openmpi-romio", "mpich")
+# The library of MPICH's wheel, under the name that programs built with Debian's MPICH ask for
+# (scripts/mpich-wheel).
+WHEEL = ROOT / ".deps/mpich-wheel/lib"
 
 # Open MPI refuses root, more ranks than cores, and pins ranks to cores, unless told; with as many
 # ranks as cores it spins while it waits, which stalls everything else on a busy machine.
@@ -229,6 +232,7 @@ class Engine:
     mpiexec: str
     flags: tuple[str, ...] = ()
     max_ranks: int = 8
+    libraries: Path | None = None  # a folder that the program takes its MPI library from
 
     @property
     def program(self) -> Path:
@@ -252,7 +256,8 @@ class Engine:
 
     def settings(self) -> dict[str, str]:
         """Settings that the MPI libraries need; and ranks yield and sleep while they wait."""
-        return {**_OPENMPI_ENVIRONMENT, **self.resting()}
+        found = {"LD_LIBRARY_PATH": str(self.libraries)} if self.libraries else {}
+        return {**_OPENMPI_ENVIRONMENT, **found, **self.resting()}
 
     def resting(self) -> dict[str, str]:
         """For ranks that are started with the launcher's own settings, as users do."""
@@ -388,3 +393,21 @@ def find_engines() -> dict[str, Engine]:
             # MPICH polls without yielding: more ranks than cores take seconds for each barrier.
             found["mpich"] = Engine("mpich", build, mpiexec, (), 2)
     return found
+
+
+def with_wheel(mpich: Engine) -> Engine:
+    """The engine built with Debian's MPICH, which runs with the wheel's library instead. Skips the
+    test where that is impossible. Ranks are started by srun: there is no launcher."""
+    import pytest
+
+    if not (WHEEL / "libmpich.so.12").exists():
+        pytest.skip("MPICH's wheel is not here (scripts/mpich-wheel fetches it)")
+    needed = subprocess.run(["ldd", mpich.program], capture_output=True, text=True, check=False)
+    if "libmpich.so.12" not in needed.stdout:
+        pytest.skip(f"{mpich.program} needs no libmpich.so.12, which the wheel could replace")
+    return replace(mpich, name="mpich-wheel", mpiexec="", libraries=WHEEL)
+
+
+def version_of_wheel() -> str:
+    (found,) = WHEEL.glob("python*/site-packages/mpich-*.dist-info")
+    return found.name.removeprefix("mpich-").removesuffix(".dist-info")
