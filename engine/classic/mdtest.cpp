@@ -486,7 +486,8 @@ Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::stri
         return translation;
     }
     if (!reader.complaints().empty()) return usage_error(reader.complaints());
-    translation.benchmark = mdtest::make_benchmark(make_classic_mdtest_view(reader.view()));
+    translation.benchmark = mdtest::make_benchmark(make_classic_mdtest_view(reader.view()),
+                                                   make_classic_mdtest_rank_table());
     translation.arguments = reader.translated();
     translation.arguments.insert(translation.arguments.end(), own.begin(), own.end());
     return translation;

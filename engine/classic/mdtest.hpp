@@ -59,6 +59,10 @@ struct MdtestRanks {
 std::string classic_mdtest_summary(const ClassicMdtest& settings, const mdtest::RunResult& run,
                                    int ranks, const MdtestRanks& of_ranks = {});
 
+/// --saveRankPerformanceDetails: what all tasks did in the first iteration, and a line for each
+/// task of each iteration; rates and seconds by phases.
+std::unique_ptr<mdtest::RankTable> make_classic_mdtest_rank_table();
+
 /// Prints on stdout.
 std::unique_ptr<mdtest::Observer> make_classic_mdtest_view(ClassicMdtest settings);
 

@@ -66,6 +66,7 @@ def ior_line(draw: random.Random, apis: Sequence[str]) -> Line:
     words += maybe(draw, 0.04, "--warningAsErrors", "-O summaryFile=out.txt", "-Q 0", "-s 0")
     words += maybe(draw, 0.04, "-b 1000", "-t 0", "-q 7", "--nonsense", "-D", "-l x", "-a NONE")
     words += maybe(draw, 0.1, "-o f", "-o ./f", "-o a@b")
+    words += maybe(draw, 0.05, "-O saveRankPerformanceDetailsCSV=ranks.csv")
     follow = []
     kept = "-k" in words or "-O summaryFormat=JSON,keepFile=1" in " ".join(words)
     plain = not {"-m", "-z", "-u", "-N", "-Z", "-D"} & set(words)
@@ -88,6 +89,7 @@ def mdtest_line(draw: random.Random, _: Sequence[str] = ()) -> Line:
     words += maybe(draw, 0.1, "-P", "-Z", "-v", "-V 1", "-p 0", "-G 5", "-B 0")
     words += maybe(draw, 0.1, "-i 2", "-W 20", "-f 1", "-f 1 -l 2", "-W 20 -x count")
     words += maybe(draw, 0.05, "-a DUMMY", "-a POSIX", "--posix.odirect", "-U")
+    words += maybe(draw, 0.1, "--saveRankPerformanceDetails=ranks.csv")
     words += maybe(draw, 0.03, "--nonsense", "-n 0", "-I 0", "-e 5", "--warningAsErrors", "-a NONE")
     follow = []
     if phases.startswith("-C") and "-r" not in words and "-i" not in words and "-f" not in words:

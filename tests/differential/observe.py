@@ -21,6 +21,9 @@ MEASURED = re.compile(
 # What lines name as summaryFile: figures that are measured.
 SUMMARY_FILE = "out.txt"
 
+# What lines name as the file of the ranks' rates and times.
+RANKS_FILE = "ranks.csv"
+
 
 def ending(code: int) -> str:
     """The class of an exit code."""
@@ -34,7 +37,7 @@ def left(directory: Path) -> dict[str, str]:
         name = str(path.relative_to(directory))
         if re.fullmatch(r"effio-.*\.jsonl|\.std.*", path.name):
             continue
-        if name == SUMMARY_FILE:
+        if name in (SUMMARY_FILE, RANKS_FILE):
             found[name] = "text"
         elif path.is_dir():
             found[name] = "directory"
@@ -50,6 +53,25 @@ def rights(directory: Path) -> dict[str, str]:
         for name, kind in left(directory).items()
         if kind != "text"
     }
+
+
+def ranks_rows(directory: Path) -> dict[str, str]:
+    """Of the file of the ranks: the header, and each row with # for a time or a rate (inf of a time
+    of 0). The original fills columns of "Directory read", which neither does."""
+    path = directory / RANKS_FILE
+    if not path.exists():
+        return {}
+    header, *rows = path.read_text().split("\n")
+    names = header.split(",")
+    found = [header]
+    for row in rows:
+        cells = [
+            re.sub(r"^(?:\d\.\d{10}e[+-]\d\d|inf)$", "#", cell)
+            for name, cell in zip(names, row.split(","), strict=False)
+            if not name.endswith("Directory read")
+        ]
+        found.append(",".join(cells))
+    return {"ranks": "\n".join(found)}
 
 
 def digests(directory: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 
 from differential.differences import Difference
 from differential.lines import Line
-from differential.observe import digests, ending, left, printed, rights
+from differential.observe import digests, ending, left, printed, ranks_rows, rights
 from engines import Engine
 
 LIMIT = 100  # seconds of a run
@@ -82,6 +82,7 @@ class Peers:
             aspects.append(printed(line.program, seen.stdout, seen.stderr))
             aspects[-1].update({f"file.{k}": v for k, v in left(where).items()})
             aspects[-1].update({f"rights.{k}": v for k, v in rights(where).items()})
+            aspects[-1].update(ranks_rows(where))
             if {"-G", "-k"} <= set(line.words):
                 aspects[-1].update({f"data.{k}": v for k, v in digests(where).items()})
             codes.append(seen.code)

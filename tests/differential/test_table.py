@@ -17,6 +17,7 @@ from differential.observe import (
     left,
     mdtest_rows,
     parsed_json,
+    ranks_rows,
     rights,
 )
 from engines import ROOT
@@ -130,3 +131,15 @@ def test_what_is_left_is_kind_size_and_rights(tmp_path: Path) -> None:
     (tmp_path / "effio-ior-2026.jsonl").touch()
     assert left(tmp_path) == {"d": "directory", "d/f": "file 2"}
     assert rights(tmp_path) == {"d": "700", "d/f": "640"}
+
+
+def test_of_the_file_of_the_ranks_all_but_the_figures_is_compared(tmp_path: Path) -> None:
+    assert ranks_rows(tmp_path) == {}
+    (tmp_path / "ranks.csv").write_text(
+        "rank,items,rate-Directory stat,rate-Directory read,rate-File stat\n"
+        "all,4,1.5000000000e+02,2.5000000000e-01,\n0,,inf,,1.5\n"
+    )
+    assert ranks_rows(tmp_path) == {
+        "ranks": "rank,items,rate-Directory stat,rate-Directory read,rate-File stat\n"
+        "all,4,#,\n0,,#,1.5\n"
+    }

@@ -17,7 +17,8 @@ namespace {
 
 class Mdtest : public BenchmarkWith<Parameters> {
   public:
-    explicit Mdtest(std::unique_ptr<Observer> view) : view_(std::move(view)) {}
+    Mdtest(std::unique_ptr<Observer> view, std::unique_ptr<RankTable> rank_table)
+        : view_(std::move(view)), rank_table_(std::move(rank_table)) {}
 
     std::string_view name() const override { return "mdtest"; }
     std::string_view purpose() const override {
@@ -63,6 +64,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Status can(const Session& session, const Names& names) const;
 
     std::unique_ptr<Observer> view_;
+    std::unique_ptr<RankTable> rank_table_;
 };
 
 /// Files of each rank: fewer than requested where a stonewall stopped their creation in a run
@@ -190,11 +192,13 @@ Ending Mdtest::run(Job& job) {
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
     const std::vector<Observer*> observers{records.get(), tables.get(), view_.get()};
     Ending ending;
-    auto rank_csv = make_rank_csv(session.comm, parameters_.save_rank_details, rank_csv_header);
+    auto rank_csv =
+        make_rank_csv(session.comm, parameters_.save_rank_details, rank_table_->header());
     if (!rank_csv) {
         ending = Ending::from(rank_csv.error());
     } else {
-        ending = Runner(job, *setup, *names, target, observers, std::move(*rank_csv)).run();
+        ending = Runner(job, *setup, *names, target, observers, *rank_table_, std::move(*rank_csv))
+                     .run();
     }
 
     // What phases did not remove: none was requested, or one failed, or a signal came before.
@@ -208,8 +212,9 @@ Ending Mdtest::run(Job& job) {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view) {
-    return std::make_unique<Mdtest>(std::move(view));
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view,
+                                          std::unique_ptr<RankTable> rank_table) {
+    return std::make_unique<Mdtest>(std::move(view), std::move(rank_table));
 }
 
 }  // namespace effio::mdtest

@@ -11,7 +11,10 @@
 namespace effio::mdtest {
 
 /// `view`, if given, is notified of everything, as the result file and the tables are.
-std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view = nullptr);
+/// `rank_table` is the form of the file of --save-rank-details.
+std::unique_ptr<Benchmark> make_benchmark(
+    std::unique_ptr<Observer> view = nullptr,
+    std::unique_ptr<RankTable> rank_table = make_rank_table());
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input);
 

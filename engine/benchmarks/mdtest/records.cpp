@@ -221,25 +221,36 @@ UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique) {
                         unique ? ", a tree for each" : "")};
 }
 
-const char* const rank_csv_header =
-    "thing,operation,repetition,ranks,tree,rank,operations,failed,work(s),total(s),work-rate(op/s),"
-    "rate(op/s)";
+namespace {
 
-std::string rank_csv_lines(const PhaseResult& r) {
-    std::string lines;
-    int rank = 0;
-    for (const auto& d : r.rank_details) {
-        lines += fmt::format("{},{},{},{},{},{},{},{},{:.9f},{:.9f},", name(r.phase->thing),
-                             r.phase->access, number_of(r.iteration), r.ranks,
-                             r.unique ? "unique" : "shared", rank++, d.operations, d.failed, d.work,
-                             d.total);
-        const auto done = static_cast<double>(d.operations);
-        // A phase that is not valid has no rate.
-        lines += r.valid
-                     ? fmt::format("{:.3f},{:.3f}\n", rate_of(done, d.work), rate_of(done, d.total))
-                     : ",\n";
+class PhaseTable : public RankTable {
+  public:
+    std::string header() const override {
+        return "thing,operation,repetition,ranks,tree,rank,operations,failed,work(s),total(s),"
+               "work-rate(op/s),rate(op/s)";
     }
-    return lines;
+    std::string phase(const PhaseResult& r) override {
+        std::string lines;
+        int rank = 0;
+        for (const auto& d : r.rank_details) {
+            lines += fmt::format("{},{},{},{},{},{},{},{},{:.9f},{:.9f},", name(r.phase->thing),
+                                 r.phase->access, number_of(r.iteration), r.ranks,
+                                 r.unique ? "unique" : "shared", rank++, d.operations, d.failed,
+                                 d.work, d.total);
+            const auto done = static_cast<double>(d.operations);
+            // A phase that is not valid has no rate.
+            lines += r.valid ? fmt::format("{:.3f},{:.3f}\n", rate_of(done, d.work),
+                                           rate_of(done, d.total))
+                             : ",\n";
+        }
+        return lines;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<RankTable> make_rank_table() {
+    return std::make_unique<PhaseTable>();
 }
 
 Measurement to_measurement(const PhaseResult& r) {

@@ -131,9 +131,19 @@ class Observer : public Interface {
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, std::string result_path);
 
-/// --save-rank-details: the columns, and the lines of a phase.
-extern const char* const rank_csv_header;
-std::string rank_csv_lines(const PhaseResult& result);
+/// What the file of --save-rank-details contains. Results are those of the root.
+class RankTable : public Interface {
+  public:
+    /// The first line, without its end.
+    virtual std::string header() const = 0;
+    /// Whole lines to add after a phase.
+    virtual std::string phase(const PhaseResult& result) = 0;
+    /// Whole lines to add after the last phase.
+    virtual std::string end(const RunResult&) { return {}; }
+};
+
+/// A line for each rank of each phase.
+std::unique_ptr<RankTable> make_rank_table();
 
 Measurement to_measurement(const PhaseResult& result);
 /// What the run line says of the benchmark.

@@ -51,13 +51,15 @@ double allowance(std::int64_t names) {
 }  // namespace
 
 Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
-               std::vector<Observer*> observers, std::optional<RankCsv> rank_csv)
+               std::vector<Observer*> observers, RankTable& rank_table,
+               std::optional<RankCsv> rank_csv)
     : job_(job),
       session_(job.session),
       setup_(setup),
       names_(names),
       target_(target),
       notify_(session_, std::move(observers)),
+      rank_table_(rank_table),
       rank_csv_(std::move(rank_csv)) {
     result_.setup = setup;
     const auto runs =
@@ -76,6 +78,9 @@ Ending Runner::run() {
         setup_.parameters.unique = true;
         setup_.workload = setup_.parameters.workload();
         measure_sizes();
+    }
+    if (setup_.parameters.save_rank_details) {
+        together(session_.comm, rank_csv_ ? rank_csv_->add(rank_table_.end(result_)) : Status());
     }
     notify_([&](Observer& o) { o.end(result_); });
     for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
@@ -326,7 +331,7 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
     notify_([&](Observer& o) { o.phase(r); });
     if (r.has_rate()) group.until_ci.add(subject_of(phase, r.ranks, r.unique), r.rate());
     if (setup_.parameters.save_rank_details) {
-        together(group.comm, rank_csv_ ? rank_csv_->add(rank_csv_lines(r)) : Status());
+        together(group.comm, rank_csv_ ? rank_csv_->add(rank_table_.phase(r)) : Status());
     }
     errors_ += r.error_count;
     if (!r.errors.empty()) note(r.errors.front());

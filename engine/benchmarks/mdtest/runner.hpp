@@ -20,7 +20,8 @@ namespace effio::mdtest {
 class Runner {
   public:
     Runner(Job& job, const Setup& setup, Names& names, const Target& target,
-           std::vector<Observer*> observers, std::optional<RankCsv> rank_csv);
+           std::vector<Observer*> observers, RankTable& rank_table,
+           std::optional<RankCsv> rank_csv);
 
     /// Collective over the session. Leaves nothing but what is to be kept.
     Ending run();
@@ -74,6 +75,7 @@ class Runner {
     Names& names_;
     const Target& target_;
     Observers<Observer> notify_;
+    RankTable& rank_table_;
     std::optional<RankCsv> rank_csv_;  ///< on the root, if requested
     RunResult result_;
     std::vector<std::pair<Json, UntilCi>> repeated_;  ///< by numbers of ranks and kinds of trees

@@ -229,6 +229,51 @@ TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
         << text;
 }
 
+TEST(ClassicMdtest, the_file_of_the_ranks_has_the_columns_of_the_original) {
+    const auto table = make_classic_mdtest_rank_table();
+    // As mdtest 4.1 prints it.
+    EXPECT_EQ(table->header(),
+              "rank,items,rate-Directory creation,time-Directory creation,rate-Directory stat,"
+              "time-Directory stat,rate-Directory read,time-Directory read,rate-Directory rename,"
+              "time-Directory rename,rate-Directory removal,time-Directory removal,"
+              "rate-File creation,time-File creation,rate-File stat,time-File stat,rate-File read,"
+              "time-File read,rate-File removal,time-File removal,rate-Tree creation,"
+              "time-Tree creation,rate-Tree removal,time-Tree removal");
+    using enum mdtest::ItemKind;
+    using enum mdtest::Action;
+    mdtest::RunResult run;
+    run.setup.files = 50;
+    const auto add = [&](mdtest::PhaseResult result, std::int64_t iteration) {
+        result.iteration = iteration;
+        // Each rank waits for the other after its last call.
+        result.rank_details = {{result.operations / 2, 0, result.total_seconds() / 4, 0},
+                               {result.operations / 2, 0, result.total_seconds() / 2, 0}};
+        EXPECT_EQ(table->phase(result), "");
+    };
+    add(result_of(tree, create, 0.25, 1), 0);
+    add(result_of(file, create, 0.5, 100), 0);
+    auto failed = result_of(file, stat, 1.0, 99);
+    failed.valid = false;
+    add(failed, 0);
+    add(result_of(tree, create, 0.5, 1), 1);
+    add(result_of(file, create, 1.0, 100), 1);
+    const std::string none(10, ',');
+    EXPECT_EQ(table->end(run), "all,50" + none +
+                                   ",2.0000000000e+02,5.0000000000e-01,,,,,,"
+                                   ",4.0000000000e+00,2.5000000000e-01,,\n"
+                                   "0," +
+                                   none +
+                                   ",4.0000000000e+02,1.2500000000e-01,,,,,,\n"
+                                   "1," +
+                                   none +
+                                   ",2.0000000000e+02,2.5000000000e-01,,,,,,\n"
+                                   "0," +
+                                   none +
+                                   ",2.0000000000e+02,2.5000000000e-01,,,,,,\n"
+                                   "1," +
+                                   none + ",1.0000000000e+02,5.0000000000e-01,,,,,,\n");
+}
+
 TEST(ClassicMdtest, each_rank_has_its_figures_before_the_tables) {
     mdtest::RunResult run;
     run.setup.parameters.things = mdtest::ItemSelection::files;
