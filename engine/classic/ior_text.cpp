@@ -85,6 +85,8 @@ class TextReport : public IorReport {
             text += fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", r.data_seed);
         }
         text += head();
+        // The original prints them when the file is open.
+        if (o.show_hints != 0 && r.valid && !o.only_checks()) text += hints(r);
         if (r.stonewall && o.wear_out != 0) text += stonewall(*r.stonewall);
         if (!r.valid) {
             text += fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
@@ -103,7 +105,6 @@ class TextReport : public IorReport {
             out_(text);
             return;
         }
-        if (o.show_hints != 0) text += hints(r);
         text += sizes(o, r);
         const auto& g = r.geometry;
         const auto kib = [](std::int64_t bytes) {

@@ -97,9 +97,10 @@ IOR = [
     Form("most", r"Max (Write: |Read:  )\d+\.\d\d MiB/sec \(\d+\.\d\d MB/sec\)"),
     literal("summary", "Summary of all tests:"),
     literal("head of the summary", SUMMARY_HEAD),
+    # Columns stay where they are unless a number has more digits than fit.
     Form(
         "sums",
-        r"(?=.{108} .{9}\S .{12}\S )(write|read) {4,5}(?: +(?:\d+\.\d\d|NA)){8} +"
+        r"(?=.{108} .{9}\S .{12}\S |.* \d{8,}\.\d\d )(write|read) {4,5}(?: +(?:\d+\.\d\d|NA)){8} +"
         r"(?:\d+\.\d{5}|NA) +(?:\d+\.\d\d|NA) +"
         r"(?:\d+\.\d\d|NA)((?: +-?\d+){12} +\d+\.\d +[\w-]+ +\d+)",
     ),

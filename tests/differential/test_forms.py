@@ -34,6 +34,18 @@ def test_lines_are_known_by_their_columns_and_digits() -> None:
     for wrong in (row.replace("2711.91 ", "2711.910"), row.replace("0.004492", "0.0045  ")):
         assert outline("ior", wrong)[0].startswith("? write")
     assert outline("ior", "Max Write: 2711.91 MiB/sec (2843.64 MB/sec)") == ["most Write:"]
+    sums = (
+        "write         302.52     294.78     298.65       3.87 39652033.61 38637396.11 39144714.86"
+        "  507318.75    0.00046         NA            NA     0      2   2    2   0     0        1"
+        "         0    0     30     2400        8       0.1 DUMMY      0"
+    )
+    # A number of more digits than fit moves the rest.
+    assert outline("ior", sums)[0].startswith("sums write 0 ")
+    narrow = sums.replace(
+        " 39652033.61 38637396.11 39144714.86", " 3965203.61 3863739.11 3914471.86"
+    )
+    assert outline("ior", narrow)[0].startswith("sums write 0 ")
+    assert outline("ior", narrow.replace("write  ", "write "))[0].startswith("? write")
     wall = "stonewalling pairs accessed min: 4 max: 9 -- min data: 0.0 GiB "
     wall += "mean data: 0.0 GiB time: 0.1s"
     assert outline("ior", "something new 17") == ["? something new #"]
@@ -119,6 +131,13 @@ def test_ior_prints_what_more_letters_ask_for(engine: Engine, data: Path) -> Non
     assert f"machine {words_of_machine}" in lines
     version = [line for line in lines if line.startswith("option apiVersion")]
     assert re.fullmatch(r"option apiVersion \(\d\.\d\)", version[0])
+
+
+def test_ior_prints_hints_before_the_stonewall(engine: Engine, data: Path) -> None:
+    words = ("-a", "MPIIO", "-w", "-t", "4k", "-b", "8k", "--mpiio.showHints", "-D", "30")
+    lines = lines_of(engine, data, "ior", *words, "-O", "stoneWallingWearOut=1")
+    kinds = [line for line in lines if line.split(" ")[0] in ("hints", "stonewall", "row")]
+    assert kinds == ["hints passed to", "hints returned from", "stonewall", "row write 8.00 4.00 0"]
 
 
 def test_ior_says_where_its_summary_goes(any_engine: Engine, data: Path) -> None:
