@@ -329,6 +329,12 @@ TEST(PioConfig, faults_have_file_and_line) {
              // Of two damaged lines the second would hide the first.
              {begin + "ModuleName Tiled\nModuleName Segmented\n",
               "pio.conf:3: a second ModuleName in one <ap_module>"},
+             // Of two faults in two modules the first is named.
+             {begin + "ModuleName Tild\n</ap_module>\n" + begin + "ModuleName own\n</ap_module>\n",
+              "pio.conf:2: no pattern 'Tild'"},
+             // Two damaged lines in between join two modules.
+             {begin + "ModuleName Tiled\n#</ap_module>\n#" + begin + end,
+              "pio.conf:5: a second ModuleName in one <ap_module>"},
              {begin + "ModuleName \"Tiled (read)x\"", "'Tiled (read)x' has text after the ')'"},
              {begin + "ModuleName \"Til/ed\"", "pio.conf:2: no pattern 'Til/ed'"},
              {begin + "ModuleName Simple Strided", "pio.conf:2: ModuleName has more than one"},
