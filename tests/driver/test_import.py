@@ -2,13 +2,15 @@
 """`effio import`: every format's numbers and units, and what is refused. The files in foreign/ were
 printed by fio 3.33, by effio under the names ior and mdtest, by IOR and mdtest 4.1
 (ior-with-remarks.json, mdtest-ranks.txt, mdtest-sweep.txt) and by h5bench
-(h5bench-later.txt, h5bench-read-later.txt, h5bench-read.csv); those of IO500 and elbencho and the
+(h5bench-later.txt, h5bench-read-later.txt, h5bench-read.csv) and by elbencho 3.1-10
+(elbencho-3.csv, elbencho-3.json); elbencho.csv, those of IO500 and the
 other ones of h5bench follow published examples. Expected values are read from the files manually.
 """
 
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -147,9 +149,69 @@ def test_elbencho_counts_until_the_slowest_thread() -> None:
     write = run.cells[1]
     assert (write.rate, write.bytes, write.seconds) == (2941 * MIB, 8192 * MIB, 2.784)
     assert write.detail == {
-        "first_done": 3494, "min_latency_us": 1661, "avg_latency_us": 9383,
+        "first_done": 3494 * MIB, "min_latency_us": 1661, "avg_latency_us": 9383,
         "max_latency_us": 120903,
     }  # fmt: skip
+
+
+def test_elbencho_has_a_rate_for_each_phase_and_direction() -> None:
+    # What elbencho wrote in these runs: a tree, a file twice, random reads, a mix, a hundred bytes.
+    places = [
+        *(("create", "mkdirs", 1), ("write", "write", 1), ("stat", "stat", 1)),
+        *(("read", "read", 1), ("remove", "rmfiles", 1), ("remove", "rmdirs", 1)),
+        *(("write", "write", 1), ("read", "read", 1), ("write", "write", 2), ("read", "read", 2)),
+        *(("read", "read", 1), ("write", "rwmix30", 1), ("read", "rwmix30", 1)),
+    ]
+    table, exact = _one("elbencho-3.csv"), _one("elbencho-3.json")
+    for run in (table, exact):
+        assert [(c.access, c.where["operation"], c.repetition) for c in run.cells[:13]] == places
+        assert run.started == datetime(2026, 11, 28, 13, 0, 17, tzinfo=timezone.utc)
+        assert (run.version, run.ranks, run.nodes) == ("3.1-10", 2, 1)
+        assert run.command[:3] == ["elbencho", "-d", "-w"]
+        # A phase of less than a millisecond has a rate, but no time.
+        assert (run.cells[0].rate, run.cells[0].operations, run.cells[0].seconds) == (
+            20066,
+            6,
+            None,
+        )
+        assert [c.pattern for c in run.cells[9:12]] == ["sequential", "random", "sequential"]
+        assert [(c.where["direct"], c.where["io_depth"]) for c in run.cells[5:7]] == [
+            (False, 1), (True, 4),
+        ]  # fmt: skip
+        assert run.cells[6].where["label"] == "try 1"
+    # 786432 bytes are no whole MiB: the table has a rate of 279 MiB/s and no bytes.
+    assert [(c.rate, c.bytes, c.unit) for c in (table.cells[1], exact.cells[1])] == [
+        (279 * MIB, 0, "B/s"), (292680312, 786432, "B/s"),
+    ]  # fmt: skip
+    assert [(c.rate, c.bytes) for c in exact.cells[11:13]] == [
+        (213750815, 327680), (2522259621, 3866624),
+    ]  # fmt: skip
+    # Below 1 MiB/s the table says 0, which is left out.
+    assert (len(table.cells), len(exact.cells)) == (13, 14)
+    assert exact.cells[13].rate == 793650
+    assert [(v.name, v.value, v.samples and v.samples.count) for v in exact.values[2:4]] == [
+        ("write_bandwidth", (808151059 + 1383802045) / 2, 2),
+        ("read_bandwidth", (1472202176 + 1467566130) / 2, 2),
+    ]
+
+
+def test_random_and_sequential_reads_of_elbencho_are_no_repetitions(tmp_path: Path) -> None:
+    lines = (FOREIGN / "elbencho-3.json").read_text().splitlines()
+    (read,) = (line for line in lines if '"random_offsets":"true"' in line)
+    both = tmp_path / "both.json"
+    both.write_text(
+        f"{read}\n" + read.replace('"random_offsets":"true"', '"random_offsets":"false"')
+    )
+    (run,) = formats.read(both)[1]
+    assert [(c.pattern, c.repetition) for c in run.cells] == [("random", 1), ("sequential", 1)]
+    assert [v.where["pattern"] for v in run.values] == ["random", "sequential"]
+
+
+def test_a_cut_json_of_elbencho_says_where(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.json"
+    cut.write_text((FOREIGN / "elbencho-3.json").read_text()[:-20])
+    with pytest.raises(EffioError, match=r"JSON of elbencho: .*char"):
+        formats.read(cut)
 
 
 def test_h5bench_observes_more_than_its_raw_data(tmp_path: Path) -> None:

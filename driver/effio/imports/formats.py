@@ -37,6 +37,7 @@ FORMATS: Sequence[Format] = (
     Format("mdtest text", mdtest.is_text, mdtest.read_text),
     Format("fio JSON", fio.is_json, fio.read_json),
     Format("elbencho CSV", elbencho.is_csv, elbencho.read_csv),
+    Format("elbencho JSON", elbencho.is_json, elbencho.read_json),
     Format("h5bench CSV", h5bench.is_csv, h5bench.read_csv),
     Format("h5bench text", h5bench.is_text, h5bench.read_text),
     Format("b_eff_io summary", b_eff_io.is_text, b_eff_io.read_text),
