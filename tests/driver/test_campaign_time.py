@@ -160,6 +160,24 @@ def test_a_run_whose_time_is_up_is_asked_to_stop(tmp_path: Path) -> None:
     assert not outcome.hung
 
 
+def test_a_run_that_was_complete_when_its_time_was_up_has_no_note(
+    with_engine: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watch.run
+
+    def too_late(watch: Watch) -> watch_module.Outcome:
+        outcome = watched(watch)
+        outcome.out_of_time = 8.0
+        return outcome
+
+    monkeypatch.setattr(Watch, "run", too_late)
+    write_campaign(with_engine, "seconds = 60\nafresh = true\n" + STEPS)
+    done = run_campaign(with_engine)
+    assert "3 of 3, c: done" in done.stderr
+    notes = done.stdout.partition("Measured in")[0].splitlines()
+    assert not [line for line in notes if line.startswith("a:")]
+
+
 HANGS = """
 import sys, time
 print("effio: hung: fsync /data/file: no progress for 30 s (rank 1 on b)", file=sys.stderr)

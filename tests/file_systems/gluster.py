@@ -32,9 +32,15 @@ class Gluster:
 
 @contextlib.contextmanager
 def gluster(
-    directory: Path, layout: str, clients: int = 2, size: str = "600m", device: bool = False
+    directory: Path,
+    layout: str,
+    clients: int = 2,
+    size: str = "600m",
+    device: bool = False,
+    delay_microseconds: int = 0,
 ) -> Iterator[Gluster]:
-    """Raises NotHereError where there can be none. Each brick is on a `disk` of `size`."""
+    """Raises NotHereError where there can be none. Each brick is on a `disk` of `size`, and each
+    operation on a brick takes this delay longer."""
     need("glusterd", "gluster", "glusterfs")
     with contextlib.ExitStack() as stack:
         bricks = [
@@ -65,6 +71,10 @@ def gluster(
             mounted.command("volume", "create", "effio", *LAYOUTS[layout], *words, "force")
             # A client waits for this long for a server that does not answer; 42 s by default.
             mounted.command("volume", "set", "effio", "network.ping-timeout", "5")
+            if delay_microseconds:
+                mounted.command("volume", "set", "effio", "debug.delay-gen", "posix")
+                for what, value in (("duration", delay_microseconds), ("percentage", 100)):
+                    mounted.command("volume", "set", "effio", f"delay-gen.delay-{what}", value)
             mounted.command("volume", "start", "effio")
             for number in range(clients):
                 mount_of(mounted, f"client{number + 1}")

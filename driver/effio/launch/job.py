@@ -218,7 +218,8 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         finished,
         refused=outcome.status == _REFUSED or _is_refusal(_result(folder)[0]),
         said=bool(outcome.reason) and any(outcome.reason in line for line in watched.last_words),
-        out_of_time=watched.out_of_time > 0,
+        # It may have been complete by then.
+        out_of_time=watched.out_of_time > 0 and outcome.status != "done",
         forbidden=finished.not_started and refusal.wants_a_job(watched.last_words),
     )
 
