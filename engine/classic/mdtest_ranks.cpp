@@ -59,7 +59,7 @@ class ClassicRankTable : public mdtest::RankTable {
             iterations_.push_back({r.ranks, r.iteration, {}});
         }
         for (std::size_t i = 0; i < csv_pairs.size(); ++i) {
-            if (!r.valid || csv_pairs.at(i).thing != r.phase->thing ||
+            if (!r.has_rate() || csv_pairs.at(i).thing != r.phase->thing ||
                 csv_pairs.at(i).action != r.phase->action) {
                 continue;
             }

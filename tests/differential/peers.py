@@ -97,11 +97,15 @@ class Peers:
     def cross(self, line: Line, theirs: Path, ours: Path) -> list[Difference]:
         """Each on what the other left. The directories must be alike afterwards."""
         aspects = []
+        codes: list[int] = []
         for where in (ours, theirs):
             seen = self.run(line.follow, line.program, where, where == ours, line.ranks)
             aspects.append({"follow.exit": ending(seen.code)})
             aspects[-1].update({f"follow.file.{k}": v for k, v in left(where).items()})
+            codes.append(seen.code)
             (where.parent / f"{where.name}-by-the-other.out").write_text(seen.stdout + seen.stderr)
+        if all(codes):  # what runs that failed leave is their own
+            return []
         return self.differences(line, *aspects)
 
     @staticmethod

@@ -255,6 +255,7 @@ TEST(ClassicMdtest, the_file_of_the_ranks_has_the_columns_of_the_original) {
     auto failed = result_of(file, stat, 1.0, 99);
     failed.valid = false;
     add(failed, 0);
+    add(result_of(file, read, 0.5, 0), 0);  // of no items
     add(result_of(tree, create, 0.5, 1), 1);
     add(result_of(file, create, 1.0, 100), 1);
     const std::string none(10, ',');
