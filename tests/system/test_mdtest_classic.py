@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -33,6 +34,26 @@ def table_of(run: Run, title: str = "SUMMARY rate") -> dict[str, list[float]]:
             break
         rows[" ".join(words[:2])] = [float(w) for w in words[2:6]]
     return rows
+
+
+def test_the_file_of_the_ranks_has_a_line_for_each_task(any_engine: Engine, tmp_path: Path) -> None:
+    words = ("-n", "3", "-F", "-i", "2", "-d", tmp_path / "out")
+    run = classic(any_engine, [*words, "--saveRankPerformanceDetails=ranks.csv"], tmp_path)
+    assert run.code == 0, run
+    with (tmp_path / "ranks.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["rank"], row["items"]) for row in rows] == [
+        *(("all", "3"), ("0", ""), ("1", "")),
+        *(("0", ""), ("1", "")),
+    ]
+    for row in rows:
+        for phase in ("creation", "stat", "read", "removal"):
+            done = float(row[f"rate-File {phase}"]) * float(row[f"time-File {phase}"])
+            assert done == pytest.approx(3 * 2 if row["rank"] == "all" else 3)
+        assert row["rate-Directory creation"] == ""
+    made = [m for m in run.result.measurements if m["where"]["phase"] == "File creation"]
+    assert float(rows[0]["time-File creation"]) == pytest.approx(made[0]["seconds"]["total"]["max"])
+    assert float(rows[4]["time-File creation"]) <= made[1]["seconds"]["total"]["max"] * 1.001
 
 
 # The lines of the Blue Waters benchmarks (NCSA, 2017), with fewer items.
