@@ -150,7 +150,10 @@ class SlurmCluster:
 
     def _start_node(self, node: str) -> None:
         # The shell stays as the first process of the node: it inherits what is orphaned there.
-        script = f"hostname {node} && slurmd -D -N {node}; exit $?"
+        # MPICH 5 names a node's shared memory by the numbers of job and node, which another cluster
+        # on this machine may have as well. Private: nobody outside sees the mount.
+        memory = "mount --make-private /dev/shm && mount -t tmpfs effio-node /dev/shm"
+        script = f"{memory}; hostname {node} && slurmd -D -N {node}; exit $?"
         self._spawn(node, ["unshare", *_NAMESPACES, "sh", "-c", script])
 
     def _spawn(self, name: str, command: Sequence[str]) -> None:

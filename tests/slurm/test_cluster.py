@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from slurm_cluster import SlurmCluster, free_ports
@@ -15,6 +17,16 @@ def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> Non
     assert [name for name, _ in lines] == ["n1", "n2", "n3", "n4"]
     # In a process namespace of its own, numbers start at one.
     assert all(int(pid) < 1000 for _, pid in lines)
+
+
+def test_nodes_have_shared_memory_of_their_own(slurm: SlurmCluster) -> None:
+    if not Path("/dev/shm").is_mount():
+        pytest.skip("/dev/shm is not a mount here: one over it would be seen outside")
+    made = slurm.run(["srun", "-w", "n1", "-N1", "touch", "/dev/shm/of-n1"])
+    assert made.returncode == 0, made.stderr
+    seen = [slurm.run(["srun", "-w", n, "-N1", "ls", "/dev/shm"]).stdout for n in ("n1", "n2")]
+    assert seen == ["of-n1\n", ""]
+    assert not Path("/dev/shm/of-n1").exists()
 
 
 def test_a_lost_node_takes_its_processes_along_and_comes_back(slurm: SlurmCluster) -> None:
