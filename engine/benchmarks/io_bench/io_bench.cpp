@@ -115,9 +115,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     const auto seed = static_cast<std::uint64_t>(p.seed);
     const auto add = [&](const char* pattern, Order order, std::int64_t block) {
         cell.pattern = pattern;
-        cell.addresses = [=, file = p.size.count](int rank) {
+        cell.data = study::Pieces{[=, file = p.size.count](int rank) {
             return blocks_of(file, block, order, mix64(seed + static_cast<std::uint64_t>(rank)));
-        };
+        }};
         study.add(cell, p.phases);
     };
     const auto axes_of = [](std::int64_t copies, std::int64_t block) {

@@ -238,7 +238,8 @@ const Fields<Chosen>& chosen_fields() {
 }
 
 /// One library with its hints at one point; `file` begins no other method's names.
-study::Cell cell_of(const Parameters& p, const Method& method, const Volume& volume) {
+study::Cell cell_of(const Parameters& p, const Method& method, const Volume& volume,
+                    int set_number = 0) {
     study::Cell cell;
     const HintSet& set = *method.set;
     cell.pattern = name(p.scaling);
@@ -250,8 +251,8 @@ study::Cell cell_of(const Parameters& p, const Method& method, const Volume& vol
     // The files of each point are its own, though all have the same names.
     cell.pool = fmt::format("{} {} {}", cell.file, volume.edge, volume.processes);
     cell.file_bytes = volume.bytes();
-    cell.addresses = [volume](int rank) { return addresses_of(volume, rank); };
-    cell.arrays = schema_of(volume);
+    cell.data = study::Arrays{
+        schema_of(volume), [volume](int rank) { return addresses_of(volume, rank); }, set_number};
     cell.backend = method.backend;
     cell.collective = set.access.value_or(ArrayAccess::collective) == ArrayAccess::collective;
     cell.content = study::Content::numbers;
@@ -298,9 +299,7 @@ Result<study::Definition> define(const Parameters& p, const Selection& selection
             const Volume small = volume.warm_up();
             study::Definition warm_up;
             for (const auto& method : methods) {
-                study::Cell cell = cell_of(p, method, volume);
-                cell.contents = number++;
-                study.add(std::move(cell), p.phases);
+                study.add(cell_of(p, method, volume, number++), p.phases);
                 warm_up.add(cell_of(p, method, small), p.phases);
             }
             study.warm_up.insert(study.warm_up.end(), warm_up.cells.begin(), warm_up.cells.end());

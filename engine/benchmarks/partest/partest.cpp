@@ -64,9 +64,9 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
     cell.ranks = static_cast<int>(tasks);
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
-    cell.waits = true;
-    cell.at_a_time = static_cast<int>(std::min(p.at_a_time, tasks));
-    if (p.shift) cell.shift = static_cast<int>(*p.shift % tasks);
+    cell.manner.waits = true;
+    cell.manner.at_a_time = static_cast<int>(std::min(p.at_a_time, tasks));
+    if (p.shift) cell.manner.shift = static_cast<int>(*p.shift % tasks);
     study::Streams streams;
     streams.request = p.call.count;
     streams.first = p.first_access.count;
@@ -75,13 +75,13 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
         streams.largest = std::max(streams.largest, streams.bytes(task));
     }
     streams.count(cell.ranks);
-    cell.streams = std::move(streams);
+    cell.data = std::move(streams);
     return cell;
 }
 
 /// Makes the common cell one of a way, for chunks of a size if that is the container.
 Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t> chunk) {
-    study::Streams& streams = *cell.streams;
+    auto& streams = std::get<study::Streams>(cell.data);
     cell.pattern = word_of(way_words(), way);
     cell.axes = {study::count_axis("tasks", cell.ranks), chunk_axis(chunk)};
     cell.file =
@@ -89,12 +89,12 @@ Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t
     const bool model = is_model(p.storage.backend.name);
     if (way == Way::task_local) {
         streams.apart = true;
-        cell.creates_apart = true;
+        cell.manner.creates_apart = true;
         cell.files = cell.ranks;
         cell.file_bytes = streams.largest;
     } else if (way == Way::container) {
         if (!p.exact_name) cell.file += fmt::format("_{}", *chunk);
-        cell.file_bytes = streams.bytes_in_all;
+        cell.file_bytes = streams.sum_of_bytes;
         if (!model) cell.parts_of_file = static_cast<int>(p.container_files);
     } else {
         const int last = cell.ranks - 1;
@@ -105,7 +105,6 @@ Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t
         }
         if (!model) cell.backend.emplace().name = "mpiio";
     }
-    cell.addresses = [streams](int rank) { return streams.contents(rank); };
     return cell;
 }
 
@@ -120,10 +119,10 @@ void add(study::Definition& study, const Parameters& p, Cell cell,
         }
         cell.passes = {writes ? study::write_pass() : study::read_pass()};
         if (writes && p.double_write) cell.passes.push_back(study::write_pass("re-write"));
-        cell.opens_alone = !writes && chunk && p.opens_alone;
+        cell.manner.opens_alone = !writes && chunk && p.opens_alone;
         study.cells.push_back(cell);
     }
-    study.cells.back().unlinks = p.unlink;
+    study.cells.back().manner.unlinks = p.unlink;
 }
 
 /// As SIONlib shares out tasks where nothing else is said.
@@ -274,7 +273,8 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         }
         const Cell common = common_cell(p, tasks);
         const auto chunks =
-            p.chunks.empty() ? std::vector<Bytes>{{common.streams->largest}} : p.chunks;
+            p.chunks.empty() ? std::vector<Bytes>{{std::get<study::Streams>(common.data).largest}}
+                             : p.chunks;
         for (const Way way : p.ways) {
             if (way != Way::container) {
                 add(study, p, cell_of(p, common, way, {}), {});

@@ -170,11 +170,10 @@ Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Var
     cell.axes = axes_of(p, shape.piece, variant);
     cell.ranks = ranks;
     cell.file_bytes = file_bytes(spatial, shape, ranks);
-    cell.pieces_in_all = pieces_in_all(spatial, shape, ranks);
-    cell.addresses = [=](int rank) { return addresses_of(spatial, shape, rank, ranks); };
-    cell.overlaps = spatial == Spatial::sequential || spatial == Spatial::own;
-    cell.memory_spacing = variant.layout.memory ? p.spacing.count : 0;
-    cell.through = variant.by;
+    cell.data = study::Pieces{[=](int rank) { return addresses_of(spatial, shape, rank, ranks); },
+                              pieces_in_all(spatial, shape, ranks),
+                              spatial == Spatial::sequential || spatial == Spatial::own,
+                              variant.layout.memory ? p.spacing.count : 0, variant.by};
     cell.collective = variant.calls == study::Calls::collective;
     cell.sync = p.fsync;
     cell.counts = study::Counts::calls;
@@ -352,7 +351,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                 }
                 Cell cell = cell_of(p, module.spatial, shape, variant, ranks);
                 cell.file = fmt::format("{}_{}_{}", p.prefix, cell.pattern, study.cells.size());
-                cell.settle = module.settle.count;
+                cell.manner.settle = module.settle.count;
                 add_visits(study, std::move(cell), module.temporal);
             }
         }

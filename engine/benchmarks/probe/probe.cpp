@@ -207,8 +207,9 @@ study::Definition define(const Parameters& p, int ranks) {
     Cell cell;
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
-    cell.past_cache = p.storage.backend.name != "direct" && !is_model(p.storage.backend.name);
-    cell.or_own_way = true;
+    if (p.storage.backend.name != "direct" && !is_model(p.storage.backend.name)) {
+        cell.past_cache = study::PastCache{.or_own_way = true};
+    }
     cell.file_bytes = p.size.count;
     const std::int64_t bytes = p.size.count;
     const std::int64_t call = Parameters::peak_block(bytes);
@@ -218,17 +219,16 @@ study::Definition define(const Parameters& p, int ranks) {
         cell.ranks = cell.files = who == one ? 1 : ranks;
         cell.axes = {study::count_axis("processes", cell.ranks), study::size_axis("call", call)};
         cell.file = fmt::format("{}_{}", p.prefix, who == one ? "one" : "all");
-        cell.addresses = [=](int /*rank*/) {
-            return Addresses(0, Strides{call, {{bytes / call, call}}});
-        };
+        cell.data = study::Pieces{
+            [=](int /*rank*/) { return Addresses(0, Strides{call, {{bytes / call, call}}}); }};
         study.add(cell, {"write", "read"});
         if (who == one) continue;
         cell.pattern = small_reads;
         cell.axes.back() = study::size_axis("call", small_read);
         cell.counts = study::Counts::calls;
-        cell.addresses = [=, reads = p.reads](int rank) {
+        cell.data = study::Pieces{[=, reads = p.reads](int rank) {
             return small_pages(bytes, reads, mix64(static_cast<std::uint64_t>(rank)));
-        };
+        }};
         study.add(cell, {"read"});
         cell.counts = study::Counts::visit;
     }

@@ -43,9 +43,9 @@ study::Cell streams(std::int64_t processes, bool shared, std::int64_t bytes, std
     cell.ranks = static_cast<int>(processes);
     cell.files = shared ? 1 : cell.ranks;
     cell.file_bytes = shared ? processes * bytes : bytes;
-    cell.addresses = [=](int rank) {
+    cell.data = study::Pieces{[=](int rank) {
         return Addresses(shared ? rank * bytes : 0, Strides{call, {{bytes / call, call}}});
-    };
+    }};
     return cell;
 }
 
@@ -130,7 +130,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                     cell.axes = {study::count_axis("processes", processes),
                                  study::size_axis("transfer", transfer.count),
                                  study::word_axis("placing", word_of(placing_words(), placing))};
-                    cell.placing = placing;
+                    cell.layout.placing = placing;
                     cell.file =
                         fmt::format("{}_{}_{}_{}_{}", p.prefix, file,
                                     word_of(placing_words(), placing), transfer.count, processes);

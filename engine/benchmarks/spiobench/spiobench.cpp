@@ -111,9 +111,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.axes = axes_of(tasks, block.count);
             cell.file = fmt::format("{}_{}_{}", p.prefix, tasks, block.count);
             cell.file_bytes = bytes;
-            cell.addresses = [bytes, block = block.count](int /*rank*/) {
+            cell.data = study::Pieces{[bytes, block = block.count](int /*rank*/) {
                 return Addresses(0, Strides{block, {{bytes / block, block}}});
-            };
+            }};
             study.add(cell, p.phases);
         }
     }

@@ -69,6 +69,8 @@ struct Work {
 
 study::Items items_of(const Dealing& deal, const Kind& kind, const Work& work) {
     study::Items items;
+    items.files = kind.count * deal.chains;
+    items.file_bytes = kind.bytes;
     items.visits_in_all = deal.chains * work.things * work.visits;
     items.visits = [deal, work](int rank) {
         return std::max<std::int64_t>(0, deal.share(rank, work.things)) * work.visits;
@@ -234,12 +236,10 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.pool = begin;
             cell.files = static_cast<int>(kind.count * deal.chains);
             cell.file_bytes = kind.bytes;
-            cell.addresses = [files = cell.files, bytes = kind.bytes](int /*rank*/) {
-                return study::Items::contents(files, bytes);
-            };
-            cell.items = items_of(deal, kind, work);
-            cell.items->set = number;
-            cell.items->request = std::min(request.count, kind.bytes);
+            study::Items items = items_of(deal, kind, work);
+            items.set = number;
+            items.request = std::min(request.count, kind.bytes);
+            cell.data = std::move(items);
             cell.content = study::Content::stamped;
             cell.sync = p.fsync;
             study.cells.push_back(std::move(cell));

@@ -185,13 +185,13 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                          study::word_axis("calls", calls)};
             cell.ranks = static_cast<int>(g.tiles());
             for (const auto& extent : g.extents)
-                cell.grid.push_back(static_cast<int>(extent.tiles));
+                cell.layout.grid.push_back(static_cast<int>(extent.tiles));
             cell.file =
                 p.exact_name ? p.file : fmt::format("{}_{}_{}", p.file, element.count, calls);
             cell.files = static_cast<int>(g.files);
             cell.file_bytes = g.file_bytes();
-            cell.addresses = [g](int rank) { return g.addresses(rank); };
-            cell.through = p.through;
+            cell.data = study::Pieces{.of_rank = [g](int rank) { return g.addresses(rank); },
+                                      .through = p.through};
             cell.collective = way == study::Calls::collective;
             cell.sync = p.fsync;
             cell.counts = study::Counts::calls;

@@ -33,17 +33,17 @@ Slab slab_of(const Box& box) {
 
 class ArrayMover : public Mover {
   public:
-    ArrayMover(ArrayLibrary& library, const Place& place) : library_(library), place_(place) {}
+    ArrayMover(ArrayLibrary& library, const Place& place)
+        : Mover(library.storage(), place), library_(library) {}
 
     Status open(bool create) override {
         ArrayRequest request;
         request.path = place_.path;
-        request.schema =
-            place_.cell.arrays ? *place_.cell.arrays : schema_of(*place_.addresses.box());
+        request.schema = schema();
         request.hints = place_.hints;
         request.access =
             place_.cell.collective ? ArrayAccess::collective : ArrayAccess::independent;
-        request.boxes = !place_.cell.arrays;
+        request.boxes = boxes();
         auto opened = create                 ? library_.create(place_.comm, request)
                       : place_.cell.writes() ? library_.update(place_.comm, request)
                                              : library_.open(place_.comm, request);
@@ -75,31 +75,85 @@ class ArrayMover : public Mover {
     const ArrayTotals* array_totals() const override {
         return file_ != nullptr ? &file_->totals() : nullptr;
     }
-    Result<std::int64_t> overhead_bytes() override { return file_->overhead_bytes(); }
     std::string call_name(Access access) const override {
         return access == Access::write ? "put" : "get";
     }
 
+  protected:
+    ArrayFile& file() { return *file_; }
+    virtual bool boxes() const { return true; }
+    virtual ArraySchema schema() const { return schema_of(*place_.addresses.box()); }
+    virtual Slab slab(const ArraySchema& /*of_file*/, std::size_t /*variable*/) const {
+        return slab_of(*place_.addresses.box());
+    }
+    virtual std::span<std::byte> memory(std::size_t /*variable*/, Payload& payload) const {
+        return payload.all().memory;
+    }
+
   private:
     Status move_one(Access access, std::size_t variable, Payload& payload) {
-        const bool shares = place_.cell.arrays.has_value();
-        const Slab slab = shares ? file_->schema().share(variable, place_.owner)
-                                 : slab_of(*place_.addresses.box());
-        const std::span<std::byte> memory =
-            shares ? payload.piece(static_cast<std::int64_t>(variable)) : payload.all().memory;
-        return access == Access::write ? file_->put(variable, slab, memory)
-                                       : file_->get(variable, slab, memory);
+        const Slab where = slab(file_->schema(), variable);
+        return access == Access::write ? file_->put(variable, where, memory(variable, payload))
+                                       : file_->get(variable, where, memory(variable, payload));
     }
 
     ArrayLibrary& library_;
-    const Place& place_;
     std::unique_ptr<ArrayFile> file_;
+};
+
+/// The arrays that the cell names.
+class ShareMover : public ArrayMover {
+  public:
+    ShareMover(ArrayLibrary& library, const Place& place)
+        : ArrayMover(library, place), arrays_(std::get<Arrays>(place.cell.data)) {}
+
+    Result<std::int64_t> overhead_bytes() override { return file().overhead_bytes(); }
+    bool reports_files() const override { return place_.apart || ArrayMover::reports_files(); }
+    std::int64_t least_bytes() const override {
+        return place_.apart ? arrays_.schema.share_bytes(place_.owner) : place_.cell.file_bytes;
+    }
+    Status look_at_files(Readable& /*readable*/) const override {
+        return Readable::fits(
+            place_.session, place_.own_path,
+            place_.apart ? arrays_.schema.share_bytes(place_.owner) : arrays_.schema.bytes());
+    }
+    /// Which element of which array it is.
+    std::string explain(const Mismatch& wrong) const override {
+        const ArraySchema& schema = arrays_.schema;
+        const auto variable = static_cast<std::size_t>(wrong.offset / schema.bytes(0));
+        std::int64_t element =
+            wrong.offset % schema.bytes(0) / schema.variables[variable].element_bytes();
+        std::string place;
+        const auto shape = schema.shape(variable);
+        for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) {
+            place = fmt::format("{}{}{}", element % shape[d], place.empty() ? "" : ", ", place);
+        }
+        return fmt::format("variable {} at ({}): {}", schema.variables[variable].name, place,
+                           wrong.text());
+    }
+
+  protected:
+    bool boxes() const override { return false; }
+    ArraySchema schema() const override { return arrays_.schema; }
+    Slab slab(const ArraySchema& of_file, std::size_t variable) const override {
+        return of_file.share(variable, place_.owner);
+    }
+    std::span<std::byte> memory(std::size_t variable, Payload& payload) const override {
+        return payload.piece(static_cast<std::int64_t>(variable));
+    }
+
+  private:
+    const Arrays& arrays_;
 };
 
 }  // namespace
 
-std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place) {
+std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const Place& place) {
     return std::make_unique<ArrayMover>(library, place);
+}
+
+std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const Place& place) {
+    return std::make_unique<ShareMover>(library, place);
 }
 
 }  // namespace effio::study

@@ -16,14 +16,16 @@ namespace {
 class ByteMover : public Mover {
   public:
     ByteMover(Storage& storage, const Place& place)
-        : storage_(storage), place_(place), form_{Pointer::at, place.cell.collective} {
-        if (place.cell.collective && place.cell.through == Through::offsets) {
+        : Mover(storage, place),
+          form_{Pointer::at, place.cell.collective},
+          through_(std::get<Pieces>(place.cell.data).through) {
+        if (place.cell.collective && through_ == Through::offsets) {
             most_calls_ = place.comm.max(place.addresses.calls());
         }
         draw_order();
-        if (place.cell.in_flight > 1) {
+        if (place.cell.in_flight() > 1) {
             const auto piece = static_cast<std::size_t>(place.addresses.piece());
-            slots_.emplace(static_cast<std::size_t>(place.cell.in_flight) * piece);
+            slots_.emplace(static_cast<std::size_t>(place.cell.in_flight()) * piece);
         }
     }
 
@@ -37,7 +39,7 @@ class ByteMover : public Mover {
         auto opened = storage_.open(place_.comm, request);
         if (!opened) return std::move(opened.error());
         file_ = std::move(*opened);
-        if (place_.cell.through == Through::offsets) return {};
+        if (through_ == Through::offsets) return {};
         return file_->set_view(place_.addresses.view(), place_.hints);
     }
 
@@ -46,7 +48,7 @@ class ByteMover : public Mover {
     Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
         Status status;
-        if (place_.cell.through == Through::view) {
+        if (through_ == Through::view) {
             status = move_whole(access, payload, watching, moved);
         } else if (place_.cell.collective) {
             status = move_together(access, payload, watching, moved);
@@ -71,6 +73,7 @@ class ByteMover : public Mover {
     std::string call_name(Access access) const override {
         return file_->call_name(form_, access != Access::read);
     }
+    bool reads_while_open() const override { return true; }
 
   private:
     /// All pieces by one call.
@@ -112,7 +115,7 @@ class ByteMover : public Mover {
 
     /// Independent calls, several in flight, each with its own buffer.
     Status move_queued(Access access, Payload& payload, const Watching& watching, Moved& moved) {
-        const auto depth = static_cast<std::size_t>(place_.cell.in_flight);
+        const auto depth = static_cast<std::size_t>(place_.cell.in_flight());
         auto queue = file_->queue({depth});
         if (!queue) return std::move(queue.error());
         const Clock& clock = place_.session.clock;
@@ -263,9 +266,8 @@ class ByteMover : public Mover {
             });
     }
 
-    Storage& storage_;
-    const Place& place_;
     CallForm form_;
+    Through through_;
     std::int64_t most_calls_ = 0;      ///< of a rank that uses the file
     std::vector<std::int64_t> order_;  ///< pieces by call; empty: computed
     std::optional<Buffer> slots_;      ///< buffers of the calls in flight
@@ -274,10 +276,10 @@ class ByteMover : public Mover {
 
 }  // namespace
 
-Status check_mover(const Storage& storage, const Cell& cell) {
+Status check_mover(const Storage& storage, bool collective, Through through) {
     const Capabilities can = storage.capabilities();
-    return require(storage.name(), {{cell.through == Through::offsets || can.views, "views"},
-                                    {!cell.collective || can.collective, "collective calls"}});
+    return require(storage.name(), {{through == Through::offsets || can.views, "views"},
+                                    {!collective || can.collective, "collective calls"}});
 }
 
 std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place) {

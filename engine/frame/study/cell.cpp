@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/pattern.hpp"
 #include "core/units.hpp"
 
 namespace effio::study {
@@ -45,66 +44,24 @@ bool Cell::writes() const {
 }
 
 std::int64_t Cell::bytes_read(int rank) const {
-    if (std::none_of(passes.begin(), passes.end(),
-                     [](const Pass& p) { return p.access != Access::write; })) {
-        return 0;
-    }
-    if (streams) return streams->bytes(rank);
-    const Addresses own = addresses(rank);
-    return items ? items->visits(rank) * own.piece() : own.bytes();
+    const bool reads = std::any_of(passes.begin(), passes.end(),
+                                   [](const Pass& p) { return p.access != Access::write; });
+    return reads ? std::visit([&](const auto& of) { return of.bytes_of(rank); }, data) : 0;
 }
 
-Addresses Items::contents(std::int64_t files, std::int64_t bytes) {
-    constexpr std::int64_t unit = StampedPattern::page;
-    return {0, Strides{bytes, {{files, (bytes + unit - 1) / unit * unit}}}};
+std::int64_t Cell::visits_in_all() const {
+    const auto* items = std::get_if<Items>(&data);
+    return items != nullptr ? items->visits_in_all : 0;
 }
 
-std::int64_t Streams::calls(std::int64_t length) const {
-    if (length <= lead()) return length > 0 ? 1 : 0;
-    return 1 + (length - lead() + request - 1) / request;
+bool Cell::overlap() const {
+    const auto* pieces = std::get_if<Pieces>(&data);
+    return pieces != nullptr && pieces->overlap;
 }
 
-void Streams::count(int ranks) {
-    bytes_in_all = calls_in_all = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const std::int64_t own = bytes(rank);
-        bytes_in_all += own;
-        calls_in_all += calls(own);
-    }
-}
-
-Addresses Streams::contents(int rank) const {
-    return {begin(rank), Strides{std::min(request, largest), {{calls(largest), request}}}};
-}
-
-std::optional<Blocks> Streams::blocks(int ranks) const {
-    if (apart) return {};
-    return Blocks{largest, largest, 1, ranks};
-}
-
-double Cell::bytes_in_all() const {
-    if (streams) return static_cast<double>(streams->bytes_in_all);
-    if (arrays) return static_cast<double>(arrays->bytes());
-    const Addresses of_rank = addresses(0);
-    if (items) {
-        return static_cast<double>(items->visits_in_all) * static_cast<double>(of_rank.piece());
-    }
-    if (pieces_in_all) {
-        return static_cast<double>(*pieces_in_all) * static_cast<double>(of_rank.piece());
-    }
-    return static_cast<double>(ranks) * static_cast<double>(of_rank.bytes());
-}
-
-double Cell::calls_in_all() const {
-    if (streams) return static_cast<double>(streams->calls_in_all);
-    const Addresses of_rank = addresses(0);
-    if (items) {
-        const std::int64_t each = (of_rank.piece() + items->request - 1) / items->request;
-        return static_cast<double>(items->visits_in_all) * static_cast<double>(each);
-    }
-    if (through == Through::view) return static_cast<double>(ranks);
-    if (pieces_in_all) return static_cast<double>(*pieces_in_all);
-    return static_cast<double>(ranks) * static_cast<double>(of_rank.calls());
+std::int64_t Cell::memory_spacing() const {
+    const auto* pieces = std::get_if<Pieces>(&data);
+    return pieces != nullptr ? pieces->memory_spacing : 0;
 }
 
 bool Cell::only_reads() const {

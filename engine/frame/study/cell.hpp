@@ -6,20 +6,18 @@
 // (plan, files and cap, communicators, parts of the time, verification, records, tables).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "core/addresses.hpp"
 #include "core/fields.hpp"
 #include "core/json.hpp"
 #include "core/units.hpp"
-#include "storage/array_schema.hpp"
+#include "frame/study/data.hpp"
 #include "storage/backends.hpp"
 #include "storage/hints.hpp"
 
@@ -69,12 +67,6 @@ Axis size_axis(const std::string& title, std::int64_t bytes);
 Axis count_axis(const std::string& title, std::int64_t count);
 Axis word_axis(const std::string& title, const std::string& word);
 
-/// How the calls find their place.
-enum class Through {
-    offsets,  ///< one call a piece, at its offset
-    view,     ///< one call for all pieces, through a view of the file
-};
-
 /// Which ranks of the run take part in a cell of fewer.
 enum class Placing {
     in_order,  ///< the first ones
@@ -107,89 +99,27 @@ enum class Counts {
     calls,  ///< of the slowest rank in its calls
 };
 
-/// Many small files in place of few large ones: each visit opens a file, moves it by calls one
-/// after the other, flushes it if the cell says so inside, and closes it.
-struct Items {
-    int set = 0;  ///< distinguishes the contents of one set of files from those of another
-    std::int64_t request = 0;  ///< bytes of a call; a file's last one may be shorter
-    std::int64_t visits_in_all = 0;
-    std::function<std::int64_t(int rank)> visits;
-    /// The number of the file of a rank's visit.
-    std::function<std::int64_t(int rank, std::int64_t visit)> file;
-
-    /// Files of `bytes` as pieces of the content: each begins with a page of it.
-    static Addresses contents(std::int64_t files, std::int64_t bytes);
-};
-
-/// One stream a rank, of its length, moved by calls one after the other: in a part of the
-/// file, or in a separate file. Its contents are stamped, at any place.
-struct Streams {
-    std::int64_t request = 1;  ///< bytes of a call; the last one may be shorter
-    std::int64_t first = 0;    ///< bytes of the first call, at most `request`; 0: as the others
-    std::int64_t largest = 0;  ///< bytes of the longest stream: where they share a file, rank r's
-                               ///< begins at r times as much
-    bool apart = false;        ///< each in a separate file
-    std::int64_t bytes_in_all = 0;
-    std::int64_t calls_in_all = 0;
-    std::function<std::int64_t(int rank)> bytes;
-
-    /// Of a stream that is so long.
-    std::int64_t calls(std::int64_t length) const;
-    /// What call `number` of it moves; offsets count from the stream's begin.
-    Run call(std::int64_t number, std::int64_t length) const {
-        const std::int64_t from = number == 0 ? 0 : lead() + (number - 1) * request;
-        return {from, std::min(length, lead() + number * request) - from};
-    }
-    /// Fills the sums over the ranks.
-    void count(int ranks);
-    std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
-    /// The longest, as pieces of the content.
-    Addresses contents(int rank) const;
-    /// Formats with a separate structure are given the parts of a shared file.
-    std::optional<Blocks> blocks(int ranks) const;
-
-  private:
-    std::int64_t lead() const { return first > 0 ? first : request; }
-};
-
-struct Cell {
-    std::string pattern;
-    std::vector<Axis> axes;
-    int ranks = 1;  ///< this many of the run take part: 0…ranks-1, or as `placing` says
+/// Which ranks a cell of fewer than the run has, and their order.
+struct Layout {
     /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
     /// order anew to fit the machine.
     std::vector<int> grid = {};
-    std::vector<Pass> passes;
     Placing placing = Placing::in_order;
-    /// Start of the files' names. Cells of one name are next to each other in the list; the first
-    /// of them creates the files if it writes, after the last one they are removed.
-    std::string file;
-    /// Cells of one pool are next to each other, too: their files are removed after the last of
-    /// them. Empty: those of the same files.
-    std::string pool = {};
-    /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
-    int files = 1;
-    std::int64_t file_bytes = 0;  ///< length of each file when it is written
-    /// Of the file system, that its backend makes of each file: the parts of a container.
-    int parts_of_file = 1;
-    /// What a rank of the cell moves, in each pass; of items, Items::contents.
-    std::function<Addresses(int rank)> addresses;
-    /// Of all ranks, where some move more pieces than rank 0.
-    std::optional<std::int64_t> pieces_in_all = {};
-    /// Ranks may move the same bytes: what one of them modifies, another may find changed already.
-    bool overlaps = false;
-    /// Bytes in memory between a piece and the next; words only.
-    std::int64_t memory_spacing = 0;
-    std::optional<Items> items = {};
-    std::optional<Streams> streams = {};
-    /// A file of arrays, or one of each rank, as the backend of the cell keeps them: a rank puts or
-    /// gets its share of each variable by one call. Its addresses are those of a file that holds
-    /// nothing but the variables, which are equally large, one after the other; a piece is the
-    /// share of one.
-    std::optional<ArraySchema> arrays = {};
-    int contents = 0;  ///< of arrays: distinguishes those of one file from those of another
-    /// The way to its files, where that is not the run's own.
-    std::optional<BackendChoice> backend = {};
+    friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// Files that are reached by O_DIRECT, whatever the run's own way is.
+struct PastCache {
+    /// Calls of a rank in flight. More than 1 needs io_uring.
+    int in_flight = 1;
+    /// Where there is no O_DIRECT, or no io_uring, the cell goes the run's own way instead of being
+    /// left out.
+    bool or_own_way = false;
+};
+
+/// What a visit does in addition to opening, moving and closing, or in another way.
+struct Manner {
+    double settle = 0;  ///< seconds of rest before it
     /// New files are created and closed, then opened: separate parts.
     bool creates_apart = false;
     /// Each rank opens the file for itself.
@@ -203,42 +133,75 @@ struct Cell {
     std::optional<int> shift = {};
     /// Its files are removed after it, as a part that the rate does not count.
     bool unlinks = false;
-    Through through = Through::offsets;
-    bool collective = false;
+};
+
+struct Cell {
+    std::string pattern;
+    std::vector<Axis> axes;
+    std::vector<Pass> passes;
+
+    int ranks = 1;  ///< this many of the run take part: 0…ranks-1, or as `layout` says
+    Layout layout = {};
+
+    /// Start of the files' names. Cells of one name are next to each other in the list; the first
+    /// of them creates the files if it writes, after the last one they are removed.
+    std::string file;
+    /// Cells of one pool are next to each other, too: their files are removed after the last of
+    /// them. Empty: those of the same files.
+    std::string pool = {};
+    /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
+    int files = 1;
+    std::int64_t file_bytes = 0;  ///< length of each file when it is written
+    /// Of the file system, that its backend makes of each file: the parts of a container.
+    int parts_of_file = 1;
+
+    Data data = {};
     Content content = Content::words;
+
+    /// The way to its files, where that is not the run's own.
+    std::optional<BackendChoice> backend = {};
+    std::optional<PastCache> past_cache = {};
+    bool collective = false;
+    Hints hints = {};
+    Manner manner = {};
+
     Sync sync = Sync::beside;
     Counts counts = Counts::visit;
-    Hints hints = {};
     /// Its rates are candidates for the peak, by access, that others are compared with. The highest
     /// over the numbers of streams and calls in flight counts. Pages are always dropped before it,
     /// regardless of the options.
     bool is_peak = false;
-    /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
-    /// has none.
-    bool past_cache = false;
-    /// Calls of a rank in flight. More than 1 needs `past_cache` and io_uring; without io_uring the
-    /// cell is left out.
-    int in_flight = 1;
-    /// Where there is none, it goes the run's own way instead.
-    bool or_own_way = false;
-    double settle = 0;  ///< seconds of rest before it
 
     bool writes() const;
     bool only_reads() const;
     /// Of the file that a rank uses; not of items.
     int file_of(int rank) const { return rank / (ranks / files); }
-    /// How long a rank's file is at least when it is written.
-    std::int64_t least_bytes(int rank) const {
-        return streams && streams->apart ? streams->bytes(rank) : file_bytes;
-    }
-    /// Of a rank in a pass that reads, if it reads what this rank wrote; 0 if the cell never reads.
-    std::int64_t bytes_read(int rank) const;
     int files_on_disk() const { return files * parts_of_file; }
     /// Whose files are removed together.
     const std::string& keeper() const { return pool.empty() ? file : pool; }
+    /// Of items: how often a pass opens a file.
+    std::int64_t visits_in_all() const;
+    /// Of pieces: ranks may move the same bytes.
+    bool overlap() const;
+    /// Of pieces: bytes in memory between one and the next.
+    std::int64_t memory_spacing() const;
+    /// Its files are those of a library of arrays.
+    bool holds_arrays() const { return std::holds_alternative<Arrays>(data); }
+    int in_flight() const { return past_cache ? past_cache->in_flight : 1; }
+
+    /// What a rank of the cell moves, in each pass.
+    Addresses addresses(int rank) const {
+        return std::visit([&](const auto& of) { return of.addresses(rank); }, data);
+    }
+    /// Of a rank in a pass that reads, if it reads what this rank wrote; 0 if the cell never reads.
+    std::int64_t bytes_read(int rank) const;
     // Of all ranks in a pass that moves its bytes one way.
-    double bytes_in_all() const;
-    double calls_in_all() const;
+    double bytes_in_all() const {
+        return std::visit([&](const auto& of) { return of.bytes_in_all(ranks); }, data);
+    }
+    double calls_in_all() const {
+        return std::visit([&](const auto& of) { return of.calls_in_all(ranks); }, data);
+    }
 };
 
 /// So much of something in the seconds that several passes take together, for each place that the

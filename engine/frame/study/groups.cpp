@@ -7,19 +7,43 @@
 namespace effio::study {
 namespace {
 
+/// A cell, the ways to its files, and the number of the run's ranks.
+struct Asked {
+    const Cell& cell;
+    const Ways& ways;
+    int ranks;
+};
+
+// How the files of a cell are named, which may be those of other cells, too.
+
+void name_files(const Pieces& /*data*/, const Asked& asked, FileSet& files) {
+    files.count = std::max(files.count, asked.cell.files);
+    files.indexed = files.count > 1;
+    files.stem = asked.cell.file + (files.indexed ? "." : "");
+}
+void name_files(const Items& /*data*/, const Asked& asked, FileSet& files) {
+    files.count = std::max(files.count, asked.cell.files);
+    files.indexed = true;
+    files.digits = 6;
+    files.stem = asked.cell.file + ".";
+}
+void name_files(const Streams& streams, const Asked& asked, FileSet& files) {
+    files.count = std::max(files.count, asked.cell.files);
+    files.indexed = files.count > 1 || streams.apart;
+    files.digits = 6;
+    files.stem = asked.cell.file + (files.indexed ? "." : "");
+}
+void name_files(const Arrays& /*data*/, const Asked& asked, FileSet& files) {
+    files = asked.ways.arrays_of(asked.cell)->files(asked.cell.file, asked.ranks);
+}
+
 void add_files(Group& group, const Cell& cell, const Ways& ways, int ranks) {
     auto set = std::find_if(group.sets.begin(), group.sets.end(),
                             [&](const auto& s) { return s.name == cell.file; });
     if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, {}});
     FileSet& files = set->files;
-    if (cell.arrays) {
-        files = ways.arrays_of(cell)->files(cell.file, ranks);
-    } else {
-        files.count = std::max(files.count, cell.files);
-        files.indexed = files.count > 1 || cell.items || (cell.streams && cell.streams->apart);
-        files.stem = cell.file + (files.indexed ? "." : "");
-        if (cell.items || cell.streams) files.digits = 6;
-    }
+    const Asked asked{cell, ways, ranks};
+    std::visit([&](const auto& data) { name_files(data, asked, files); }, cell.data);
     set->beside = ways.of(cell).files_beside(files);
 }
 
@@ -93,7 +117,7 @@ OnStorage on_storage(const Definition& definition, const StorageOptions& storage
         OnStorage& most = lying[storage.keep ? "" : cell.keeper()][cell.file];
         const std::string& way = cell.backend ? cell.backend->name : storage.backend.name;
         const int files =
-            cell.arrays && makes_file_per_process(way) ? cell.ranks : cell.files_on_disk();
+            cell.holds_arrays() && makes_file_per_process(way) ? cell.ranks : cell.files_on_disk();
         most.bytes = std::max(
             most.bytes, static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
         most.files = std::max(most.files, static_cast<double>(files));

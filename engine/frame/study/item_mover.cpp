@@ -12,9 +12,8 @@ namespace {
 class ItemMover : public Mover {
   public:
     ItemMover(Storage& storage, const Place& place)
-        : storage_(storage),
-          place_(place),
-          items_(*place.cell.items),
+        : Mover(storage, place),
+          items_(std::get<Items>(place.cell.data)),
           alone_(Comm::self(place.session.clock)) {}
 
     Status open(bool create) override {
@@ -48,6 +47,52 @@ class ItemMover : public Mover {
     Json describe() override { return Json::object(); }
     std::string call_name(Access access) const override {
         return access == Access::write ? write_call_ : read_call_;
+    }
+
+    bool opens_in_pass() const override { return true; }
+    std::vector<std::string> files() const override {
+        std::vector<std::string> paths;
+        for (std::int64_t i = 0; i < items_.visits(place_.owner); ++i) {
+            paths.push_back(place_.path_of(items_.file(place_.owner, i)));
+        }
+        return paths;
+    }
+    bool reports_files() const override { return true; }
+    Status look_at_files(Readable& readable) const override {
+        for (const auto& path : files()) {
+            auto fits = Readable::fits(place_.session, path, items_.file_bytes);
+            if (!fits) return fits;
+            readable.reads(path, 0, items_.file_bytes);
+            place_.session.progress.beat();
+        }
+        return {};
+    }
+    void each_call(const std::function<bool(const KeptCall&)>& function) const override {
+        for (std::int64_t i = 0; i < items_.visits(place_.owner); ++i) {
+            const std::int64_t file = items_.file(place_.owner, i);
+            const std::int64_t place = place_.addresses.place(file);
+            const std::string path = place_.path_of(file);
+            const std::int64_t bytes = items_.file_bytes;
+            if (!function({i * bytes, bytes, place, place, path})) return;
+        }
+    }
+    /// All files that were visited, in whole.
+    Status read_again(const SecondReading& reading) override {
+        for (std::int64_t i = 0; i < items_.visits(place_.owner); ++i) {
+            const std::int64_t file = items_.file(place_.owner, i);
+            const std::string path = place_.path_of(file);
+            auto opened = storage_.open(alone_, {path, OpenMode::reading(), Element::byte, {}});
+            if (!opened) return std::move(opened.error());
+            Status read = (*opened)->read({Pointer::at, false}, reading.payload.piece(0), 0);
+            if (read) read = (*opened)->close();
+            if (!read) return read;
+            if (auto wrong = reading.payload.check(file, reading.generation)) {
+                wrong->offset -= place_.addresses.place(file);
+                reading.wrong(*wrong, path);
+            }
+            reading.read(items_.file_bytes);
+        }
+        return {};
     }
 
   private:
@@ -99,8 +144,6 @@ class ItemMover : public Mover {
         return status;
     }
 
-    Storage& storage_;
-    const Place& place_;
     const Items& items_;
     Comm alone_;
     bool create_ = false;

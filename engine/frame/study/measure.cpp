@@ -23,9 +23,51 @@ Hints hints_of(const Stage& stage, const Cell& cell) {
 
 /// Whose data a rank of the cell moves.
 int owner_of(const Stage& stage, const CellRanks& ranks, const Cell& cell) {
-    if (cell.shift && !cell.writes()) return (ranks.comm.rank() + *cell.shift) % cell.ranks;
+    const auto shift = cell.manner.shift;
+    if (shift && !cell.writes()) return (ranks.comm.rank() + *shift) % cell.ranks;
     if (stage.options.reader == Readers::same || cell.writes()) return ranks.comm.rank();
     return ranks.order.partner(Partner::shifted, 1, 0);
+}
+
+/// Where a rank's data are among the files of its visit.
+struct Where {
+    int file = 0;
+    std::uint64_t number = 0;  ///< of the file, for its contents
+    bool splits = false;       ///< the ranks have several files, each opened by some of them
+};
+Where where_is(const Items& items, const Visit& /*visit*/, int /*owner*/) {
+    return {0, static_cast<std::uint64_t>(items.set), false};
+}
+Where where_is(const Arrays& arrays, const Visit& visit, int owner) {
+    return {visit.files.indexed ? owner : 0, static_cast<std::uint64_t>(arrays.set), false};
+}
+template <class PiecesOrStreams>
+Where where_is(const PiecesOrStreams& /*data*/, const Visit& visit, int owner) {
+    const int file = visit.cell.file_of(owner);
+    return {file, static_cast<std::uint64_t>(file), visit.cell.files > 1};
+}
+Where where_is(const Visit& visit, int owner) {
+    return std::visit([&](const auto& data) { return where_is(data, visit, owner); },
+                      visit.cell.data);
+}
+
+// What carries out the cell of a place: a library of arrays where there is one, else bytes.
+
+std::unique_ptr<Mover> mover_of(const Pieces& /*data*/, ArrayLibrary* library, Storage& storage,
+                                const Place& place) {
+    return library != nullptr ? make_box_mover(*library, place) : make_byte_mover(storage, place);
+}
+std::unique_ptr<Mover> mover_of(const Items& /*data*/, ArrayLibrary* /*library*/, Storage& storage,
+                                const Place& place) {
+    return make_item_mover(storage, place);
+}
+std::unique_ptr<Mover> mover_of(const Streams& /*data*/, ArrayLibrary* /*library*/,
+                                Storage& storage, const Place& place) {
+    return make_stream_mover(storage, place);
+}
+std::unique_ptr<Mover> mover_of(const Arrays& /*data*/, ArrayLibrary* library, Storage& /*storage*/,
+                                const Place& place) {
+    return make_share_mover(*library, place);
 }
 
 }  // namespace
@@ -40,24 +82,22 @@ Measure::Measure(const Stage& stage, CellRanks& ranks, const Visit& visit)
       owner_(owner_of(stage, ranks, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
-               {static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
-                                           : visit.cell.arrays ? visit.cell.contents
-                                                               : visit.cell.file_of(owner_)),
-                Payload::seed_of(visit.cell.file, visit.data_run), stage.options.data.shape()},
+               {where_is(visit, owner_).number, Payload::seed_of(visit.cell.file, visit.data_run),
+                stage.options.data.shape()},
                verifies() ? stage.options.kept() : 0, bytes_read()),
       generation_(visit.generation) {
     const Cell& cell = visit.cell;
-    const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);
-    path_ = stage.target.path(visit.files, file);
-    if (cell.opens_alone) {
+    const Where where = where_is(visit, owner_);
+    path_ = stage.target.path(visit.files, where.file);
+    if (cell.manner.opens_alone) {
         own_files_ = ranks.comm.split(ranks.comm.rank());
-    } else if (cell.files > 1 && !cell.items) {
-        own_files_ = ranks.comm.split(file);
+    } else if (where.splits) {
+        own_files_ = ranks.comm.split(where.file);
     }
     place_ = std::make_unique<Place>(
         Place{session(), cell, own_files_ ? *own_files_ : ranks.comm,
-              cell.arrays ? stage.target.path(cell.file) : path_, addresses_, hints_of(stage, cell),
-              owner_, [this](std::int64_t item) {
+              cell.holds_arrays() ? stage.target.path(cell.file) : path_, path_, apart(),
+              addresses_, hints_of(stage, cell), owner_, [this](std::int64_t item) {
                   return stage_.target.path(visit_.files, static_cast<int>(item));
               }});
 }
@@ -65,11 +105,9 @@ Measure::Measure(const Stage& stage, CellRanks& ranks, const Visit& visit)
 Measure::~Measure() = default;
 
 std::unique_ptr<Mover> Measure::make_mover() const {
-    if (auto* arrays = stage_.ways.arrays_of(visit_.cell))
-        return make_array_mover(*arrays, *place_);
-    if (visit_.cell.items) return make_item_mover(storage_, *place_);
-    if (visit_.cell.streams) return make_stream_mover(storage_, *place_);
-    return make_byte_mover(storage_, *place_);
+    ArrayLibrary* library = stage_.ways.arrays_of(visit_.cell);
+    return std::visit([&](const auto& data) { return mover_of(data, library, storage_, *place_); },
+                      visit_.cell.data);
 }
 
 bool Measure::verifies() const {
@@ -87,12 +125,12 @@ std::vector<PassResult> Measure::run() {
             if (ranks_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
             read_again(one);
         } else if (one.pass.access == Access::modify && last) {
-            check_again(one);
+            read_again(one);
         } else if (last && one.pass.access == Access::write && is_never_read()) {
             read_again(one);
         }
     }
-    if (fine && visit_.cell.unlinks) unlink(done.back());
+    if (fine && visit_.cell.manner.unlinks) unlink(done.back());
     std::vector<PassResult> results;
     for (auto& one : done) results.push_back(sum_up(one));
     return results;
@@ -104,23 +142,13 @@ NextPass Measure::next_after(std::size_t pass) const {
 
 /// Files with metadata in a format of ours, which are verified with the data.
 bool Measure::reads_own_metadata() const {
-    return verifies() && (visit_.cell.arrays || !storage_.capabilities().plain);
+    return verifies() && (visit_.cell.holds_arrays() || !storage_.capabilities().plain);
 }
 
 /// What the last pass wrote is removed, and nothing reads it before.
 bool Measure::is_never_read() const {
-    return next_after(visit_.cell.passes.size() - 1) == NextPass::none && !visit_.cell.arrays &&
-           !visit_.cell.is_peak && !stage_.options.storage.keep;
-}
-
-void Measure::read_again(Done& done) {
-    if (visit_.cell.items) {
-        check_items_again(done);
-    } else if (visit_.cell.streams) {
-        check_streams_again(done);
-    } else {
-        check_again(done);
-    }
+    return next_after(visit_.cell.passes.size() - 1) == NextPass::none &&
+           !visit_.cell.holds_arrays() && !visit_.cell.is_peak && !stage_.options.storage.keep;
 }
 
 bool Measure::passes(std::vector<Done>& done) {
@@ -138,57 +166,11 @@ bool Measure::passes(std::vector<Done>& done) {
     return true;
 }
 
-std::vector<std::string> Measure::own_files() const {
-    if (!visit_.cell.items) return storage_.files_of(path_);
-    const Items& items = *visit_.cell.items;
-    std::vector<std::string> paths;
-    for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
-        paths.push_back(place_->path_of(items.file(owner_, i)));
-    }
-    return paths;
-}
-
 /// Before the first pass on files that are there.
 void Measure::cool(Cold& cold) const {
     if (visit_.create) return;
     const bool mine = ranks_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
     cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
-}
-
-/// Before a read of existing files: checks that each is long enough, and counts its holes.
-Status Measure::look_at_files(Readable& readable) const {
-    const Cell& cell = visit_.cell;
-    if (cell.arrays) {
-        const std::int64_t least =
-            apart() ? cell.arrays->share_bytes(owner_) : cell.arrays->bytes();
-        return Readable::fits(session(), path_, least);
-    }
-    // Only the format knows what else a file contains.
-    if (!storage_.capabilities().plain || cell.parts_of_file > 1) return {};
-    if (cell.items) {
-        for (const auto& path : own_files()) {
-            if (auto fits = Readable::fits(session(), path, cell.file_bytes); !fits) return fits;
-            readable.reads(path, 0, cell.file_bytes);
-            session().progress.beat();
-        }
-        return {};
-    }
-    const std::int64_t begin = cell.streams             ? cell.streams->begin(owner_)
-                               : addresses_.calls() > 0 ? addresses_.place(0)
-                                                        : 0;
-    const std::int64_t end = cell.streams ? begin + cell.streams->bytes(owner_) : addresses_.end();
-    if (auto fits = Readable::fits(session(), path_, end); !fits) return fits;
-    const std::int64_t bytes = cell.streams ? end - begin : addresses_.bytes();
-    if (readable.reads_within(path_, begin, end, bytes)) return {};
-    if (cell.streams) {
-        readable.reads(path_, begin, end);
-        return {};
-    }
-    for (std::int64_t piece = 0; piece < addresses_.calls(); ++piece) {
-        const std::int64_t place = addresses_.place(piece);
-        readable.reads(path_, place, place + addresses_.piece());
-    }
-    return {};
 }
 
 bool Measure::pass(Done& done, bool first, bool last) {
@@ -209,7 +191,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
     Cold cold(
         {ranks_.comm, ranks_.topology, stage_.target.file_system(), can.real_files, can.cached},
         stage_.options.storage.cache, [this](const Cold::Look& look) {
-            for (const auto& path : own_files()) {
+            for (const auto& path : mover_->files()) {
                 look(path);
                 session().progress.beat();
             }
@@ -228,7 +210,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
     const bool looks = first && !visit_.create && done.pass.access != Access::write &&
                        can.real_files && !visit_.cell.writes();
     if (looks) {
-        if (auto there = look_at_files(readable); !there) {
+        if (auto there = mover_->look_at_files(readable); !there) {
             of_parts.fail(session().signed_error(std::move(there.error())));
         }
     }
@@ -273,7 +255,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
 
 /// New files may have to be created first.
 std::vector<VisitSteps::Part> Measure::opening() {
-    if (!visit_.create || !visit_.cell.creates_apart) {
+    if (!visit_.create || !visit_.cell.manner.creates_apart) {
         return {{"open", [this] { return mover_->open(visit_.create); }}};
     }
     return {{"create", [this] { return mover_->open(true); }},
@@ -286,8 +268,9 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
     const bool writing = done.pass.writes();
     VisitSteps steps;
     steps.moving = {"transfer", [this, &done] { return move_in_turn(done); }};
-    if (cell.waits) steps.waits_for = &place_->comm;
-    if (first && cell.items) {
+    if (cell.manner.waits) steps.waits_for = &place_->comm;
+    const bool in_pass = mover_->opens_in_pass();
+    if (first && in_pass) {
         (void)mover_->open(visit_.create);  // of the pass itself
     } else if (first) {
         steps.opening = opening();
@@ -295,7 +278,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
             steps.confirm = [this] { return mover_->confirm(); };
         }
     }
-    if (writing && cell.sync != Sync::none && !cell.items) {
+    if (writing && cell.sync != Sync::none && !in_pass) {
         steps.sync.work = [this] { return mover_->sync(); };
     }
     steps.sync_counts = cell.sync == Sync::inside;
@@ -304,10 +287,10 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
         done.granted = mover_->granted_hints();
         done.library = mover_->describe();
     };
-    if (last && !cell.items) steps.close.work = [this] { return mover_->close(); };
-    steps.bytes = [this, &done, &cell, writing, last](bool fine) -> VisitSteps::Bytes {
+    if (last && !in_pass) steps.close.work = [this] { return mover_->close(); };
+    steps.bytes = [this, &done, writing, last](bool fine) -> VisitSteps::Bytes {
         // What a library put into a file of arrays in addition to the data was written, too.
-        if (fine && writing && last && cell.arrays) {
+        if (fine && writing && last) {
             if (const auto beside = mover_->overhead_bytes()) {
                 done.beside = *beside;
             } else {
@@ -327,7 +310,7 @@ Status Measure::move_in_turn(Done& done) {
             {stage_.options.storage.times_calls(), stage_.options.save_calls.has_value()},
             done.moved);
     };
-    const int together = visit_.cell.at_a_time;
+    const int together = visit_.cell.manner.at_a_time;
     if (together == 0) return move();
     const Clock& clock = session().clock;
     const double begin = clock.now();
@@ -372,11 +355,9 @@ void Measure::unlink(Done& last) {
 Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
     done.on_disk.emplace();
-    const Cell& cell = visit_.cell;
-    if (!cell.items && !apart() && !place_->comm.is_root()) return {};
-    const int rank = ranks_.comm.rank();
-    const std::int64_t least = apart() ? cell.arrays->share_bytes(rank) : cell.least_bytes(rank);
-    auto found = sized(session(), own_files(), least, cell.parts_of_file > 1);
+    if (!mover_->reports_files()) return {};
+    auto found =
+        sized(session(), mover_->files(), mover_->least_bytes(), visit_.cell.parts_of_file > 1);
     if (!found) return std::move(found.error());
     done.on_disk = *found;
     return {};

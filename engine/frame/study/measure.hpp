@@ -84,7 +84,7 @@ struct Stage {
     bool each_rank = false;  ///< results report single ranks
 
     /// The storage of a cell that goes past the cache.
-    Storage* past_cache(const Cell& cell) const { return cell.in_flight > 1 ? queued : direct; }
+    Storage* past_cache(const Cell& cell) const { return cell.in_flight() > 1 ? queued : direct; }
 };
 
 /// One cell in one repetition.
@@ -117,7 +117,6 @@ class Measure {
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
     void cool(Cold& cold) const;
-    Status look_at_files(Readable& readable) const;
     VisitSteps steps(Done& done, bool first, bool last);
     Status move_in_turn(Done& done);
     void unlink(Done& last);
@@ -130,12 +129,6 @@ class Measure {
     void read_again(Done& done);
     void check_before_it_is_overwritten(Done& done);
     std::int64_t bytes_read() const { return visit_.cell.bytes_read(owner_); }
-    void check_again(Done& done);
-    void check_streams_again(Done& done);
-    void check_items_again(Done& done);
-    /// The files that this rank moves.
-    std::vector<std::string> own_files() const;
-    std::string found_in(const Mismatch& wrong) const;
     void note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const;
     void save_calls(Done& done) const;
     PassResult sum_up(Done& done);
@@ -146,7 +139,7 @@ class Measure {
     bool verifies() const;
     bool reads_own_metadata() const;
     /// Each rank of arrays has a separate file.
-    bool apart() const { return visit_.cell.arrays && visit_.files.indexed; }
+    bool apart() const { return visit_.cell.holds_arrays() && visit_.files.indexed; }
 
     const Stage& stage_;
     CellRanks& ranks_;

@@ -12,6 +12,7 @@
 #include "frame/call_log.hpp"
 #include "frame/observers.hpp"
 #include "frame/paced_calls.hpp"
+#include "frame/readable.hpp"
 #include "frame/study/payload.hpp"
 #include "parallel/pace.hpp"
 #include "storage/array_file.hpp"
@@ -25,6 +26,9 @@ struct Place {
     const Cell& cell;
     const Comm& comm;  ///< of the ranks that use the same file
     std::string path;
+    /// Of the file that holds this rank's data, where the backend makes one of each rank of `path`.
+    std::string own_path;
+    bool apart = false;          ///< it does
     const Addresses& addresses;  ///< of the rank whose data this one moves
     Hints hints;
     int owner = 0;  ///< that rank
@@ -55,8 +59,30 @@ struct Watching {
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 
+/// A call of a pass, and where in memory it put its data.
+struct KeptCall {
+    std::int64_t before = 0;  ///< bytes of the pass before it
+    std::int64_t bytes = 0;
+    std::int64_t place = 0;  ///< of the content
+    std::int64_t begin = 0;  ///< place of the file's first byte
+    const std::string& path;
+};
+
+/// Reads what a pass moved once more, untimed, and compares it.
+struct SecondReading {
+    Payload& payload;
+    std::uint64_t generation = 0;
+    /// Collective: whether all ranks have opened their files, and go on.
+    std::function<bool(Status opened)> all_opened;
+    std::function<void(const Mismatch& wrong, const std::string& path)> wrong;
+    std::function<void(std::int64_t bytes)> read;
+};
+
+/// One for each kind of data; what it does where nothing else is said is right for pieces.
 class Mover : public Interface {
   public:
+    Mover(Storage& storage, const Place& place) : storage_(storage), place_(place) {}
+
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
     /// Collective, after an open and before a transfer: see ByteFile::confirm.
@@ -75,10 +101,33 @@ class Mover : public Interface {
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
     virtual std::string call_name(Access access) const = 0;
+
+    /// A pass opens, flushes and closes its files itself.
+    virtual bool opens_in_pass() const { return false; }
+    /// The files that this rank moves.
+    virtual std::vector<std::string> files() const;
+    /// This rank reports them, and how long each is at least when it is written.
+    virtual bool reports_files() const { return place_.comm.is_root(); }
+    virtual std::int64_t least_bytes() const { return place_.cell.file_bytes; }
+    /// Before a read of existing files: checks that each is long enough, and counts its holes.
+    virtual Status look_at_files(Readable& readable) const;
+
+    /// Each call of a pass in its order, until the function returns false.
+    virtual void each_call(const std::function<bool(const KeptCall&)>& function) const;
+    /// What a pass wrote can be read through the file as it is open.
+    virtual bool reads_while_open() const { return false; }
+    /// Opens the files, reads all of them and closes them. Collective over the ranks of the cell
+    /// where `all_opened` is called.
+    virtual Status read_again(const SecondReading& reading);
+    virtual std::string explain(const Mismatch& wrong) const { return wrong.text(); }
+
+  protected:
+    Storage& storage_;
+    const Place& place_;
 };
 
 /// What has to be there for a byte file to carry out the cell.
-Status check_mover(const Storage& storage, const Cell& cell);
+Status check_mover(const Storage& storage, bool collective, Through through = Through::offsets);
 
 /// At most as many calls as the limits say, which are those of the pace; the last failure is what
 /// is reported.
@@ -129,8 +178,9 @@ std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
 std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
 /// For cells of streams.
 std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
-/// For cells of arrays, whose variables are put and got one after the other, and for those whose
-/// addresses are boxes: the array is a variable, a rank's box a slab of it.
-std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place);
+/// For cells of arrays, whose variables are put and got one after the other.
+std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const Place& place);
+/// For cells of pieces that are boxes: the array is a variable, a rank's box a slab of it.
+std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const Place& place);
 
 }  // namespace effio::study

@@ -97,23 +97,22 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
         cell.pattern = pattern;
         cell.axes = streams.axes(cell.ranks, block);
         cell.file = fmt::format("{}_{}{}", streams.file, cell.ranks, name);
-        cell.addresses = [bytes = cell.file_bytes, block](int /*rank*/) {
+        cell.data = Pieces{[bytes = cell.file_bytes, block](int /*rank*/) {
             return Addresses(0, Strides{block, {{bytes / block, block}}});
-        };
+        }};
         study.add(cell, phases);
     };
     for (const auto ranks : doubled_up_to(streams.ranks)) {
         cell.ranks = cell.files = static_cast<int>(ranks);
         cell.file_bytes = streams.bytes(ranks);
-        cell.past_cache = false;
-        cell.in_flight = 1;
+        cell.past_cache.reset();
         const std::int64_t block = peak_block(cell.file_bytes);
         add("stream", "", block);
         if (is_model(way)) continue;
-        cell.past_cache = true;
+        cell.past_cache.emplace();
         if (way != "direct") add("stream past the cache", "_direct", block);
         for (const int depth : peak_depths) {
-            cell.in_flight = depth;
+            cell.past_cache->in_flight = depth;
             // Smaller calls, so that enough of them can be in flight.
             std::int64_t small = block;
             while (cell.file_bytes / small < std::int64_t{4} * depth &&

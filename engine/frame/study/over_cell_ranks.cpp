@@ -81,7 +81,7 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     auto seconds_of = gathered(comm, done.seen.seconds);
     std::vector<std::vector<Named>> file_waits;
     std::vector<std::vector<Named>> global_waits;
-    if (visit_.cell.waits) {
+    if (visit_.cell.manner.waits) {
         file_waits = gathered(comm, waits_of(done.seen.parts, &PartSpan::file_wait));
         global_waits = gathered(comm, waits_of(done.seen.parts, &PartSpan::global_wait));
     }
@@ -95,13 +95,13 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
                       std::move(seconds_of[i]),
                       {},
                       {}};
-        if (visit_.cell.waits) {
+        if (visit_.cell.manner.waits) {
             line.file_waits = std::move(file_waits[i]);
             line.global_waits = std::move(global_waits[i]);
         }
         r.each.push_back(std::move(line));
     }
-    if (visit_.cell.unlinks) r.removed = gathered(comm, done.removed);
+    if (visit_.cell.manner.unlinks) r.removed = gathered(comm, done.removed);
 }
 
 /// Of what all ranks moved together; each rank's series is of calls, which all move the same.
@@ -119,7 +119,7 @@ Batches Measure::batches(const Done& done, const PassResult& r) const {
     }
     bytes = summed_over(comm, std::move(bytes), done.seen.late);
     Batches found;
-    if (visit_.cell.at_a_time > 0) {
+    if (visit_.cell.manner.at_a_time > 0) {
         found.none = "ranks take turns: what a slice moved is of another number of ranks each time";
     } else if (!(all > 0) && r.calls > 0) {
         found.none = "the calls are the library's, which are not seen one by one";
@@ -136,7 +136,7 @@ PassResult Measure::sum_up(Done& done) {
     r.cell = &visit_.cell;
     r.pass = done.pass;
     r.writing = done.pass.writes();
-    r.of_arrays = visit_.cell.arrays.has_value();
+    r.of_arrays = visit_.cell.holds_arrays();
     r.repetition = visit_.repetition;
     r.nodes = ranks_.topology.nodes;
     r.path = place_->path;
@@ -146,7 +146,7 @@ PassResult Measure::sum_up(Done& done) {
     r.calls = comm.sum(done.moved.calls);
     r.files = comm.sum(done.moved.files);
     r.variance = variance_over(comm, done.seen.seconds, r.seconds);
-    if (visit_.cell.waits) {
+    if (visit_.cell.manner.waits) {
         r.file_waits = spread_over(comm, waits_of(done.seen.parts, &PartSpan::file_wait));
         r.global_waits = spread_over(comm, waits_of(done.seen.parts, &PartSpan::global_wait));
     }
@@ -157,7 +157,7 @@ PassResult Measure::sum_up(Done& done) {
     r.asked = place_->hints;
     r.granted = done.granted;
     r.library = done.library;
-    if (visit_.cell.arrays) r.add_totals(comm, done.totals);
+    if (r.of_arrays) r.add_totals(comm, done.totals);
     r.backend = storage_.name();
     tell_of_ranks(done, r);
     r.batches = batches(done, r);

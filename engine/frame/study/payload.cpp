@@ -25,7 +25,7 @@ std::int64_t span_of(const Cell& cell, const Addresses& addresses, std::int64_t 
         return std::max(kept + (kept < reads ? addresses.piece() : 0), addresses.piece());
     }
     if (addresses.calls() == 0) return 0;
-    return addresses.bytes() + (addresses.calls() - 1) * cell.memory_spacing;
+    return addresses.bytes() + (addresses.calls() - 1) * cell.memory_spacing();
 }
 
 /// Never 0, which is what a hole holds.
@@ -53,7 +53,7 @@ Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data,
       addresses_(addresses),
       data_(data),
       size_(static_cast<std::size_t>(addresses.piece())),
-      step_(content_ == Content::stamped ? 0 : addresses.piece() + cell.memory_spacing),
+      step_(content_ == Content::stamped ? 0 : addresses.piece() + cell.memory_spacing()),
       kept_(kept_of(cell, addresses, keep, reads)),
       memory_(static_cast<std::size_t>(span_of(cell, addresses, keep, reads))),
       source_(memory_.bytes().data()) {}

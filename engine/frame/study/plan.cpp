@@ -18,7 +18,7 @@ namespace {
 Load load_of(const Cell& cell, double rate) {
     Load load;
     const double one_way = cell.bytes_in_all();
-    load.seconds = cell.settle;
+    load.seconds = cell.manner.settle;
     for (const auto& pass : cell.passes) {
         if (pass.access != Access::read) load.written += one_way;
         if (pass.access != Access::write) load.read += one_way;
@@ -34,7 +34,7 @@ Estimate estimate_of(const Definition& definition, const Options& options, const
         Load load;
         for (const auto& cell : definition.cells) {
             // Not every file system has O_DIRECT.
-            if (assumed.early && cell.past_cache && !cell.or_own_way) continue;
+            if (assumed.early && cell.past_cache && !cell.past_cache->or_own_way) continue;
             load += load_of(cell, assumed.speed * input.rate);
         }
         load.on_storage = most.bytes;
@@ -88,7 +88,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     double moved = 0;  // by the pass that moves most
     for (const auto& cell : definition.cells) {
         // Shares of arrays that are not equal are larger at the end.
-        const int largest = cell.arrays ? cell.ranks - 1 : 0;
+        const int largest = cell.holds_arrays() ? cell.ranks - 1 : 0;
         memory = std::max(memory, Payload::bytes(cell, cell.addresses(largest), options.kept(),
                                                  cell.bytes_read(largest)));
         const double one_way_calls = cell.calls_in_all();

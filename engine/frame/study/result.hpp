@@ -32,12 +32,12 @@ struct RankLine {
     int rank = 0;  ///< of the run
     std::int64_t calls = 0;
     std::vector<Named> seconds;  ///< of the parts
-    // After each part, where the ranks wait (Cell::waits):
+    // After each part, where the ranks wait (Manner::waits):
     std::vector<Named> file_waits;
     std::vector<Named> global_waits;
 };
 
-/// A file that a cell removed (Cell::unlinks).
+/// A file that a cell removed (Manner::unlinks).
 struct RemovedFile {
     std::string path;
     double seconds = 0;
@@ -65,7 +65,7 @@ struct PassResult : VisitResult {
     RankValue slowest;  ///< seconds in its calls
     RankValue fastest;
     Batches batches;  ///< of the calls; slices that all ranks did together
-    // After each part, where the ranks wait (Cell::waits):
+    // After each part, where the ranks wait (Manner::waits):
     PartTimes file_waits;    ///< for the ranks of the same file
     PartTimes global_waits;  ///< for all, after that
     // On the root, if requested:

@@ -62,7 +62,8 @@ class Runner {
             for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
                 const Cell& cell = group.cells.front();
-                if (cell.past_cache && stage_.past_cache(cell) == nullptr && !cell.or_own_way) {
+                if (cell.past_cache && stage_.past_cache(cell) == nullptr &&
+                    !cell.past_cache->or_own_way) {
                     continue;
                 }
                 if (!wanted(turn)) {
@@ -109,7 +110,7 @@ class Runner {
                            [this](const Group& group) { return wanted(group); });
     }
     /// Others of its group need what it leaves in the files.
-    static bool others_need(const Cell& cell) { return cell.writes() || cell.unlinks; }
+    static bool others_need(const Cell& cell) { return cell.writes() || cell.manner.unlinks; }
 
     /// In all, as it looks now.
     std::size_t visits() const {
@@ -164,7 +165,7 @@ class Runner {
                               data_run,
                               next_passes(group.cells, cell),
                               !group.writes};
-            if (cell.settle > 0) wait_as_asked(session_, cell.settle);
+            if (cell.manner.settle > 0) wait_as_asked(session_, cell.manner.settle);
             if (!go_on()) return false;
             measure(visit);
             for (const auto& pass : cell.passes) {
@@ -210,21 +211,20 @@ class Runner {
 
     /// The communicator of a cell, kept as long as cells have the same ranks.
     CellRanks* ranks_of(const Cell& cell) {
-        if (rank_count_ == cell.ranks && grid_ == cell.grid && placing_ == cell.placing) {
+        if (rank_count_ == cell.ranks && layout_ == cell.layout) {
             return cell_ranks_.get();
         }
         rank_count_ = cell.ranks;
-        grid_ = cell.grid;
-        placing_ = cell.placing;
+        layout_ = cell.layout;
         cell_ranks_.reset();
-        const Comm row = session_.comm.reordered(place_of(cell.placing));
+        const Comm row = session_.comm.reordered(place_of(cell.layout.placing));
         const bool member = row.rank() < cell.ranks;
         auto comm = row.split(member ? std::optional<int>(0) : std::nullopt);
         if (!comm) return nullptr;
-        if (cell.grid.empty()) {
+        if (cell.layout.grid.empty()) {
             cell_ranks_ = std::make_unique<CellRanks>(std::move(*comm));
         } else {
-            auto grid = comm->cartesian(cell.grid, false);
+            auto grid = comm->cartesian(cell.layout.grid, false);
             cell_ranks_ = std::make_unique<CellRanks>(std::move(*grid), std::move(*comm));
         }
         return cell_ranks_.get();
@@ -233,7 +233,7 @@ class Runner {
     void measure(const Visit& visit) {
         const Cell& cell = visit.cell;
         stage_.ways.of(cell).set_active_ranks(
-            cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks) : cell.ranks);
+            cell.manner.at_a_time > 0 ? std::min(cell.manner.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = stage_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits());
@@ -248,10 +248,8 @@ class Runner {
         for (const auto& axis : cell.axes)
             step.title += fmt::format(", {} {}", axis.title, axis.text);
         step.allowance_seconds =
-            static_cast<double>(cell.passes.size() + 1) * cell.bytes_in_all() / slowest_storage;
-        if (cell.items) {
-            step.allowance_seconds += static_cast<double>(cell.items->visits_in_all) * slowest_file;
-        }
+            static_cast<double>(cell.passes.size() + 1) * cell.bytes_in_all() / slowest_storage +
+            static_cast<double>(cell.visits_in_all()) * slowest_file;
         session_.progress.begin(step);
         Measure one(stage_, *ranks, visit);
         const auto results = one.run();
@@ -303,56 +301,67 @@ class Runner {
     UntilCi until_ci_;
     std::unique_ptr<CellRanks> cell_ranks_;  ///< null on ranks that do not take part
     int rank_count_ = 0;
-    std::vector<int> grid_;
-    Placing placing_ = Placing::in_order;
+    Layout layout_;
     std::size_t done_ = 0;
     std::int64_t wrong_ = 0;
     Outcome fatal_;
 };
 
-/// What the ways to storage have to have for these cells.
-Status check_storage(const Ways& ways, const Definition& definition) {
+// What the way to storage of a cell has to have.
+
+Status check_way(const Arrays& /*data*/, const Cell& /*cell*/, const Ways& /*ways*/) {
+    return {};
+}
+
+Status check_way(const Streams& streams, const Cell& cell, const Ways& ways) {
+    const Storage& storage = ways.of(cell);
+    const auto blocks = streams.blocks(cell.ranks);
+    if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
+    return check_mover(storage, cell.collective);
+}
+
+Status check_way(const Items& /*data*/, const Cell& cell, const Ways& ways) {
+    const Storage& storage = ways.of(cell);
+    if (storage.capabilities().plain) return {};
+    return usage_error(
+        fmt::format("backend {} holds arrays: this study has files of bytes", storage.name()));
+}
+
+Status check_way(const Pieces& pieces, const Cell& cell, const Ways& ways) {
+    const Storage& storage = ways.of(cell);
+    const Addresses first = pieces.addresses(0);
+    if (cell.content == Content::stamped && !first.aligned_to(StampedPattern::page)) {
+        return usage_error("stamped data need pieces at multiples of 4KiB");
+    }
+    const bool holes = pieces.memory_spacing > 0 ||
+                       std::any_of(cell.passes.begin(), cell.passes.end(),
+                                   [](const Pass& p) { return p.access == Access::modify; });
+    if (holes && cell.content != Content::words) {
+        return usage_error("holes in memory and passes that modify need words");
+    }
+    if (storage.capabilities().plain) {
+        return check_mover(storage, cell.collective, pieces.through);
+    }
+    const ArrayLibrary* arrays = ways.arrays_of(cell);
+    if (arrays == nullptr || !arrays->capabilities().any_slab) {
+        return usage_error(fmt::format(
+            "backend {} holds each rank's blocks apart: a study shares its files otherwise",
+            storage.name()));
+    }
+    if (!first.box() || pieces.through != Through::view || cell.content != Content::words) {
+        return usage_error(
+            fmt::format("backend {} holds arrays: this study can use it where each rank moves a "
+                        "box of an array by one call",
+                        storage.name()));
+    }
+    return {};
+}
+
+Status check_ways(const Ways& ways, const Definition& definition) {
     for (const auto& cell : definition.cells) {
-        if (cell.arrays) continue;
-        const Storage& storage = ways.of(cell);
-        const ArrayLibrary* arrays = ways.arrays_of(cell);
-        if (cell.streams) {
-            const auto blocks = cell.streams->blocks(cell.ranks);
-            if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
-            if (auto can = check_mover(storage, cell); !can) return can;
-            continue;
-        }
-        if (cell.items) {
-            if (storage.capabilities().plain) continue;
-            return usage_error(fmt::format("backend {} holds arrays: this study has files of bytes",
-                                           storage.name()));
-        }
-        if (cell.content == Content::stamped &&
-            !cell.addresses(0).aligned_to(StampedPattern::page)) {
-            return usage_error("stamped data need pieces at multiples of 4KiB");
-        }
-        const bool holes = cell.memory_spacing > 0 ||
-                           std::any_of(cell.passes.begin(), cell.passes.end(),
-                                       [](const Pass& p) { return p.access == Access::modify; });
-        if (holes && cell.content != Content::words) {
-            return usage_error("holes in memory and passes that modify need words");
-        }
-        if (storage.capabilities().plain) {
-            if (auto can = check_mover(storage, cell); !can) return can;
-            continue;
-        }
-        if (arrays == nullptr || !arrays->capabilities().any_slab) {
-            return usage_error(fmt::format(
-                "backend {} holds each rank's blocks apart: a study shares its files otherwise",
-                storage.name()));
-        }
-        if (!cell.addresses(0).box() || cell.through != Through::view ||
-            cell.content != Content::words) {
-            return usage_error(fmt::format(
-                "backend {} holds arrays: this study can use it where each rank moves a box of an "
-                "array by one call",
-                storage.name()));
-        }
+        auto can =
+            std::visit([&](const auto& data) { return check_way(data, cell, ways); }, cell.data);
+        if (!can) return can;
     }
     return {};
 }
@@ -362,7 +371,7 @@ Status check_storage(const Ways& ways, const Definition& definition) {
 std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& storage,
                                      const std::vector<Group>& groups) {
     const auto wants = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
-        return group.cells.front().past_cache;
+        return group.cells.front().past_cache.has_value();
     });
     if (wants == groups.end()) return nullptr;
     std::int64_t takes = 0;
@@ -382,7 +391,7 @@ std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& st
 std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Storage* direct,
                                      const std::vector<Group>& groups) {
     const auto wants = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
-        return group.cells.front().in_flight > 1;
+        return group.cells.front().in_flight() > 1;
     });
     if (wants == groups.end() || direct == nullptr || !check_present(Serves::bytes, "uring")) {
         return nullptr;
@@ -399,7 +408,7 @@ std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Stora
         const OpenMode mode = wants->writes ? OpenMode::creating() : OpenMode::reading();
         auto opened = queued->open(alone, {path, mode, Element::byte, {}});
         takes =
-            opened && (*opened)->queue({static_cast<std::size_t>(wants->cells.front().in_flight)})
+            opened && (*opened)->queue({static_cast<std::size_t>(wants->cells.front().in_flight())})
                 ? 1
                 : 0;
         if (opened) (void)(*opened)->close();
@@ -429,7 +438,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     if (!made) return Ending::from(made.error());
     const Ways ways = std::move(*made);
     Storage& storage = ways.any();
-    if (auto can = check_storage(ways, definition); !can) return Ending::from(can.error());
+    if (auto can = check_ways(ways, definition); !can) return Ending::from(can.error());
 
     auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));
     if (!ranks_file) return Ending::from(ranks_file.error());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cells of one stream a rank, whose calls need not be equally long.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,10 +15,9 @@ namespace {
 class StreamMover : public Mover {
   public:
     StreamMover(Storage& storage, const Place& place)
-        : storage_(storage),
-          place_(place),
+        : Mover(storage, place),
           form_{Pointer::at, place.cell.collective},
-          streams_(*place.cell.streams),
+          streams_(std::get<Streams>(place.cell.data)),
           bytes_(streams_.bytes(place.owner)),
           begin_(streams_.begin(place.owner)) {}
 
@@ -52,6 +53,52 @@ class StreamMover : public Mover {
     }
     std::string call_name(Access access) const override {
         return file_->call_name(form_, access != Access::read);
+    }
+
+    std::int64_t least_bytes() const override {
+        return streams_.apart ? bytes_ : place_.cell.file_bytes;
+    }
+    Status look_at_files(Readable& readable) const override {
+        // Only the format knows what else a file contains.
+        if (!storage_.capabilities().plain || place_.cell.parts_of_file > 1) return {};
+        const std::int64_t end = begin_ + bytes_;
+        if (auto fits = Readable::fits(place_.session, place_.path, end); !fits) return fits;
+        if (!readable.reads_within(place_.path, begin_, end, bytes_)) {
+            readable.reads(place_.path, begin_, end);
+        }
+        return {};
+    }
+    void each_call(const std::function<bool(const KeptCall&)>& function) const override {
+        for (std::int64_t i = 0; i < streams_.calls(bytes_); ++i) {
+            const Run call = streams_.call(i, bytes_);
+            if (!function({call.offset, call.bytes, begin_ + call.offset, 0, place_.own_path})) {
+                return;
+            }
+        }
+    }
+    /// By the same calls.
+    Status read_again(const SecondReading& reading) override {
+        StreamMover again(storage_, place_);
+        Status opened = again.open(false);
+        if (opened) opened = again.confirm();
+        if (!reading.all_opened(std::move(opened))) return {};
+        Payload& payload = reading.payload;
+        payload.prepare_to_write(reading.generation);
+        Watching watching;
+        watching.read = [&](std::span<const std::byte> found, std::int64_t place) {
+            const auto wrong = compare(payload.stamped(place, std::ssize(found)), found, place);
+            if (wrong) reading.wrong(*wrong, place_.own_path);
+            reading.read(std::ssize(found));
+        };
+        Moved moved;
+        Status read = again.move(Access::read, payload, watching, moved);
+        Status closed = again.close();
+        return read ? std::move(closed) : std::move(read);
+    }
+    std::string explain(const Mismatch& wrong) const override {
+        if (storage_.capabilities().plain) return wrong.text();
+        return wrong.text() + counted_in_data(fmt::format("byte {} of task {}",
+                                                          wrong.offset - begin_, place_.owner));
     }
 
   private:
@@ -111,8 +158,6 @@ class StreamMover : public Mover {
         return done;
     }
 
-    Storage& storage_;
-    const Place& place_;
     CallForm form_;
     const Streams& streams_;
     std::int64_t bytes_;

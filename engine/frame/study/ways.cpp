@@ -22,14 +22,14 @@ Result<Ways> Ways::make(Job& job, const BackendChoice& run, const Definition& de
         for (const Cell& cell : *cells) {
             if (!cell.backend) continue;
             const BackendChoice& choice = *cell.backend;
-            const Serves what = cell.arrays ? Serves::arrays : Serves::blocks;
+            const Serves what = cell.holds_arrays() ? Serves::arrays : Serves::blocks;
             if (auto has = check_present(what, choice.name); !has) return has.error();
             const Way*& way = ways.of_cells_[&cell];
-            if (cell.arrays) way = libraries[{choice.name, choice.settings}];
+            if (cell.holds_arrays()) way = libraries[{choice.name, choice.settings}];
             if (way != nullptr) continue;
             Way& own = *ways.own_.emplace_back(std::make_unique<Way>());
             way = &own;
-            if (cell.arrays) {
+            if (cell.holds_arrays()) {
                 own.arrays = make_arrays(job.session, choice, job.room);
                 libraries[{choice.name, choice.settings}] = way;
             } else {

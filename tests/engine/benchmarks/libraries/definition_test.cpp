@@ -15,6 +15,10 @@
 namespace effio::libraries {
 namespace {
 
+const study::Arrays& arrays_of(const study::Cell& cell) {
+    return std::get<study::Arrays>(cell.data);
+}
+
 TEST(Libraries, sizes_are_those_of_the_study) {
     EXPECT_EQ((Volume{96, 1, 1, 9}.bytes()), 63700992);
     EXPECT_EQ((Volume{200, 1, 1, 9}.bytes()), 576000000);
@@ -75,12 +79,12 @@ TEST(Libraries, cells_of_a_place_are_all_methods_and_warm_up_is_small) {
     EXPECT_NE(study->cells[2].keeper(), first.keeper());
     EXPECT_EQ(study->cells[8].file, first.file);
     EXPECT_NE(study->cells[8].keeper(), first.keeper());
-    EXPECT_NE(study->cells[8].contents, first.contents);
-    EXPECT_EQ(study->cells.back().arrays->bytes(), 3 * 9 * 40 * 40 * 40 * 8);
+    EXPECT_NE(arrays_of(study->cells[8]).set, arrays_of(first).set);
+    EXPECT_EQ(arrays_of(study->cells.back()).schema.bytes(), 3 * 9 * 40 * 40 * 40 * 8);
     ASSERT_EQ(study->warm_up.size(), study->cells.size());
-    EXPECT_EQ(study->warm_up.back().arrays->bytes(), 3 * 9 * 32 * 32 * 32 * 8);
+    EXPECT_EQ(arrays_of(study->warm_up.back()).schema.bytes(), 3 * 9 * 32 * 32 * 32 * 8);
     // What is kept of a method is one file, the largest at most.
-    const auto largest = static_cast<double>(study->cells.back().arrays->bytes());
+    const auto largest = static_cast<double>(arrays_of(study->cells.back()).schema.bytes());
     EXPECT_EQ(study::on_storage(*study, p.storage).bytes, 4 * largest);
     StorageOptions removing = p.storage;
     removing.keep = false;

@@ -21,16 +21,16 @@ TEST(Partest, the_example_of_the_definition) {
     // Write and read: the container for two sizes of chunk, files of the tasks, the shared file.
     ASSERT_EQ(study->cells.size(), 8U);
     for (const auto& cell : study->cells) {
-        ASSERT_TRUE(cell.streams);
+        ASSERT_TRUE(std::holds_alternative<study::Streams>(cell.data));
         EXPECT_EQ(cell.ranks, 3);
         EXPECT_EQ(cell.bytes_in_all(), 30000);
         EXPECT_EQ(cell.calls_in_all(), 12);
-        const study::Streams& s = *cell.streams;
+        const study::Streams& s = std::get<study::Streams>(cell.data);
         EXPECT_EQ(s.calls(10000), 4);
         EXPECT_EQ(s.call(0, 10000), (effio::Run{0, 100}));
         EXPECT_EQ(s.call(1, 10000), (effio::Run{100, 4096}));
         EXPECT_EQ(s.call(3, 10000), (effio::Run{8292, 1708}));
-        EXPECT_TRUE(cell.waits);
+        EXPECT_TRUE(cell.manner.waits);
     }
     const study::Cell& small = study->cells[0];
     EXPECT_EQ(small.pattern, "sion");
@@ -41,7 +41,7 @@ TEST(Partest, the_example_of_the_definition) {
     const study::Cell& apart = study->cells[4];
     EXPECT_EQ(apart.pattern, "task-local");
     EXPECT_EQ(apart.files, 3);
-    EXPECT_TRUE(apart.creates_apart);
+    EXPECT_TRUE(apart.manner.creates_apart);
     EXPECT_EQ(apart.addresses(2).place(0), 0);
     EXPECT_EQ(apart.axes[1].value, nullptr);
     const study::Cell& shared = study->cells[6];
@@ -101,11 +101,11 @@ TEST(Partest, shift_turns_and_readers_by_themselves) {
     ASSERT_EQ(study->cells.size(), 12U);
     EXPECT_EQ(study->scales_over, "tasks");
     for (const auto& cell : study->cells) {
-        EXPECT_EQ(cell.shift, cell.ranks == 2 ? 1 : 2);
-        EXPECT_EQ(cell.at_a_time, cell.ranks);
+        EXPECT_EQ(cell.manner.shift, cell.ranks == 2 ? 1 : 2);
+        EXPECT_EQ(cell.manner.at_a_time, cell.ranks);
         EXPECT_EQ(cell.passes.size(), cell.writes() ? 2U : 1U);
-        EXPECT_EQ(cell.unlinks, !cell.writes());
-        EXPECT_EQ(cell.opens_alone, !cell.writes() && cell.pattern == "sion");
+        EXPECT_EQ(cell.manner.unlinks, !cell.writes());
+        EXPECT_EQ(cell.manner.opens_alone, !cell.writes() && cell.pattern == "sion");
     }
     p.tasks = {6};
     EXPECT_FALSE(define(p, 5));

@@ -212,16 +212,16 @@ TEST(PioDefinition, variants_are_axes_where_there_are_several) {
     std::vector<std::string> axes;
     for (const auto& axis : cell.axes) axes.push_back(axis.name + " " + axis.text);
     EXPECT_EQ(axes, (std::vector<std::string>{"buffer_bytes 16 B", "layout nc-nc", "sieving off"}));
-    EXPECT_EQ(cell.memory_spacing, 32);
+    EXPECT_EQ(cell.memory_spacing(), 32);
     EXPECT_EQ(cell.addresses(1).place(1), 4 * 48 + 48);
     EXPECT_EQ(cell.file_bytes, 8 * 48 - 32);
     EXPECT_EQ(cell.hints.get("romio_ds_write"), "disable");
     EXPECT_EQ(study->cells[0].hints.get("romio_ds_read"), "enable");
     EXPECT_EQ(cell.hints.get("romio_cb_read"), "disable");
     EXPECT_TRUE(cell.collective);
-    EXPECT_EQ(cell.through, study::Through::view);
-    EXPECT_EQ(cell.settle, 1.5);
-    EXPECT_EQ(study->cells[0].memory_spacing, 0);
+    EXPECT_EQ(std::get<study::Pieces>(cell.data).through, study::Through::view);
+    EXPECT_EQ(cell.manner.settle, 1.5);
+    EXPECT_EQ(study->cells[0].memory_spacing(), 0);
 }
 
 TEST(PioDefinition, an_own_pattern_is_alone_and_has_its_own_sizes) {
@@ -233,7 +233,7 @@ TEST(PioDefinition, an_own_pattern_is_alone_and_has_its_own_sizes) {
     ASSERT_EQ(study->cells.size(), 3U);
     const study::Cell& cell = study->cells.front();
     EXPECT_EQ(cell.addresses(2).place(4), 16 + 100 + 24);
-    EXPECT_EQ(cell.pieces_in_all, 18);
+    EXPECT_EQ(std::get<study::Pieces>(cell.data).in_all, 18);
     EXPECT_EQ(cell.file_bytes, 16 + 100 + 48 + 8);
     p.rank_stride = Bytes{1000};
     p.spatial = {Spatial::own, Spatial::tiled};
@@ -251,7 +251,8 @@ TEST(PioDefinition, a_plan_for_many_ranks_looks_at_the_first_and_the_last) {
     ASSERT_TRUE(study) << study.error().text();
     int asked = 0;
     for (auto& cell : study->cells) {
-        cell.addresses = [&asked, addresses = cell.addresses](int rank) {
+        auto& pieces = std::get<study::Pieces>(cell.data);
+        pieces.of_rank = [&asked, addresses = pieces.of_rank](int rank) {
             EXPECT_TRUE(rank == 0 || rank == ranks - 1) << rank;
             ++asked;
             return addresses(rank);
@@ -307,7 +308,7 @@ TEST(PioConfig, modules_have_what_they_say_and_what_stands_above_them) {
     EXPECT_EQ(p.modules[2].temporal, (std::vector{Temporal::write, Temporal::read}));
     const auto study = define(p, 2);
     EXPECT_EQ(visits(*study).front(), "simple-strided: write");
-    EXPECT_EQ(study->cells.front().settle, 2);
+    EXPECT_EQ(study->cells.front().manner.settle, 2);
 }
 
 TEST(PioConfig, faults_have_file_and_line) {

@@ -23,8 +23,8 @@ TEST(ProbeStudy, streams_of_all_and_of_one_and_small_reads) {
         cells.emplace_back(cell.pattern + " " + cell.passes.front().name, cell.ranks);
         EXPECT_EQ(cell.files, cell.ranks);
         EXPECT_EQ(cell.file_bytes, 40 * KiB);
-        EXPECT_TRUE(cell.past_cache);
-        EXPECT_TRUE(cell.or_own_way);
+        ASSERT_TRUE(cell.past_cache);
+        EXPECT_TRUE(cell.past_cache->or_own_way);
         EXPECT_EQ(cell.sync, study::Sync::inside);
     }
     EXPECT_EQ(cells, (std::vector<std::pair<std::string, int>>{{"all processes write", 3},

@@ -23,7 +23,7 @@ TEST(SaturationStudy, each_number_of_processes_writes_and_reads_a_stretch_each) 
         ranks.push_back(cell.ranks);
         EXPECT_EQ(cell.files, cell.ranks);
         EXPECT_EQ(cell.file_bytes, 16 * KiB);
-        EXPECT_EQ(cell.placing, study::Placing::spread);
+        EXPECT_EQ(cell.layout.placing, study::Placing::spread);
         EXPECT_EQ(cell.sync, study::Sync::inside);
         const Addresses last = cell.addresses(cell.ranks - 1);
         EXPECT_EQ(last.calls(), 4);
@@ -47,7 +47,7 @@ TEST(SaturationStudy, a_shared_file_has_the_stretches_one_after_the_other) {
     EXPECT_EQ(cell.files, 1);
     EXPECT_EQ(cell.file_bytes, 48 * KiB);
     EXPECT_EQ(cell.addresses(2).place(0), 32 * KiB);
-    EXPECT_EQ(cell.placing, study::Placing::packed);
+    EXPECT_EQ(cell.layout.placing, study::Placing::packed);
 }
 
 TEST(SaturationStudy, what_cannot_be) {

@@ -32,13 +32,12 @@ class StudyArrays : public StudyFrame {
             return rank < ranks ? rank : ranks + 1;
         };
         schema.shares = {0, ranks_, begin};
-        cell.arrays = schema;
-        cell.addresses = [begin, bytes = variable()](int rank) {
+        const auto shares = [begin, bytes = variable()](int rank) {
             return Addresses(begin(rank) * row,
                              Strides{(begin(rank + 1) - begin(rank)) * row, {{2, bytes}}});
         };
+        cell.data = Arrays{schema, shares, 7};
         cell.content = Content::numbers;
-        cell.contents = 7;
         cell.collective = true;
         cell.backend.emplace().name = GetParam().name;
         return cell;
@@ -111,7 +110,7 @@ TEST_P(StudyArrays, values_of_another_file_are_wrong) {
     Notes notes;
     ASSERT_EQ(run(arrays({"write"}), notes).status, ExitCode::done);
     Definition study = arrays({"read"});
-    study.cells[0].contents = 8;
+    std::get<Arrays>(study.cells[0].data).set = 8;
     Notes seen;
     EXPECT_EQ(run(study, seen).status, ExitCode::data_errors);
     at_.comm.barrier();

@@ -58,7 +58,7 @@ TEST(TileIo, tiles_cover_each_file_and_overlap_where_they_should) {
         ASSERT_EQ(study->cells.size(), 2U);  // write, read
         const study::Cell& cell = study->cells.front();
         EXPECT_EQ(cell.ranks, 24);
-        EXPECT_EQ(cell.grid, (std::vector<int>{4, 2, 3}));
+        EXPECT_EQ(cell.layout.grid, (std::vector<int>{4, 2, 3}));
         const std::int64_t tiles = 4 / files;
         const std::int64_t z = tiles * 2 - (tiles - 1);
         EXPECT_EQ(cell.file_bytes, 7 + z * 6 * 10 * 5);
@@ -83,10 +83,10 @@ TEST(TileIo, tiles_cover_each_file_and_overlap_where_they_should) {
 
 TEST(TileIo, without_numbers_of_tiles_all_ranks_make_a_grid) {
     tile_io::Parameters p;
-    EXPECT_EQ(tile_io::define(p, 12)->cells.front().grid, (std::vector<int>{4, 3}));
+    EXPECT_EQ(tile_io::define(p, 12)->cells.front().layout.grid, (std::vector<int>{4, 3}));
     EXPECT_EQ(tile_io::define(p, 7)->cells.front().ranks, 7);
     p.tiles[0] = 2;
-    EXPECT_EQ(tile_io::define(p, 12)->cells.front().grid, (std::vector<int>{1, 2}));
+    EXPECT_EQ(tile_io::define(p, 12)->cells.front().layout.grid, (std::vector<int>{1, 2}));
 }
 
 TEST(TileIo, buffer_sizes_are_hints) {
@@ -222,16 +222,17 @@ TEST(Ssca3, every_file_is_visited_as_often_as_the_chain_says) {
         for (const auto& cell : study->cells) {
             const bool retrieved =
                 cell.pattern == "images" && cell.passes[0].access == study::Access::read;
+            const auto& items = std::get<study::Items>(cell.data);
             std::map<std::int64_t, int> visits;
             for (int rank = 0; rank < ranks; ++rank) {
-                for (std::int64_t i = 0; i < cell.items->visits(rank); ++i) {
-                    const std::int64_t file = cell.items->file(rank, i);
+                for (std::int64_t i = 0; i < items.visits(rank); ++i) {
+                    const std::int64_t file = items.file(rank, i);
                     ++visits[file];
                     if (!shared) {
                         EXPECT_EQ(file / (cell.files / ranks), rank);
                     }
                     if (retrieved && i % 3 != 0) {
-                        EXPECT_EQ(file, cell.items->file(rank, i - 1) + 1);
+                        EXPECT_EQ(file, items.file(rank, i - 1) + 1);
                     }
                 }
             }
@@ -241,7 +242,7 @@ TEST(Ssca3, every_file_is_visited_as_often_as_the_chain_says) {
                 EXPECT_LE(times, retrieved ? 2 : 1);
                 all += times;
             }
-            EXPECT_EQ(all, cell.items->visits_in_all);
+            EXPECT_EQ(all, items.visits_in_all);
             EXPECT_EQ(visits.size(), static_cast<std::size_t>(cell.files)) << cell.pattern;
             const std::map<std::string, std::int64_t> expected{
                 {"templates", 7}, {"raw", 12}, {"images", retrieved ? 18 : 12}, {"detections", 30}};
@@ -251,13 +252,19 @@ TEST(Ssca3, every_file_is_visited_as_often_as_the_chain_says) {
 }
 
 TEST(Ssca3, contents_of_files_begin_with_a_page) {
-    const Addresses a = study::Items::contents(3, 4624);
+    const auto items_of = [](std::int64_t files, std::int64_t bytes) {
+        study::Items items;
+        items.files = files;
+        items.file_bytes = bytes;
+        return items;
+    };
+    const Addresses a = items_of(3, 4624).addresses(0);
     EXPECT_EQ(a.calls(), 3);
     EXPECT_EQ(a.piece(), 4624);
     for (std::int64_t n = 0; n < 3; ++n) {
         EXPECT_EQ(a.place(n), n * 8192);
     }
-    EXPECT_EQ(study::Items::contents(2, 300 * KiB + 1).place(1), 304 * KiB);
+    EXPECT_EQ(items_of(2, 300 * KiB + 1).addresses(0).place(1), 304 * KiB);
 }
 
 TEST(IoBench, the_peak_is_the_best_of_several_streams_and_calls_under_way) {
@@ -271,8 +278,8 @@ TEST(IoBench, the_peak_is_the_best_of_several_streams_and_calls_under_way) {
     for (std::size_t i = 0; i < 14; ++i) {
         const auto& cell = study->cells[i];
         EXPECT_EQ(cell.is_peak, i < 8);
-        EXPECT_EQ(cell.past_cache, i >= 2 && i < 8);
-        EXPECT_EQ(cell.in_flight, i < 8 ? depths.at(i) : 1);
+        EXPECT_EQ(cell.past_cache.has_value(), i >= 2 && i < 8);
+        EXPECT_EQ(cell.in_flight(), i < 8 ? depths.at(i) : 1);
         if (!cell.is_peak) continue;
         // At least four calls for each that is in flight, in 32 MiB.
         EXPECT_EQ(cell.addresses(0).piece(), i < 4 ? 16 * MiB : i < 6 ? 1 * MiB : 256 * KiB);

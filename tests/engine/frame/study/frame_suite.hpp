@@ -71,12 +71,13 @@ class StudyFrame : public testing::TestWithParam<Case> {
         cell.files = c.own_files ? ranks_ : 1;
         cell.file = "data";
         cell.file_bytes = c.file_bytes(ranks_);
-        cell.addresses = [c, ranks = ranks_](int rank) { return c.addresses(rank, ranks); };
-        cell.through = c.through;
+        cell.data = Pieces{[c, ranks = ranks_](int rank) { return c.addresses(rank, ranks); },
+                           {},
+                           c.overlaps,
+                           c.memory_spacing,
+                           c.through};
         cell.collective = c.collective;
         cell.content = c.content;
-        cell.memory_spacing = c.memory_spacing;
-        cell.overlaps = c.overlaps;
         cell.sync = Sync::none;
         for (const auto& pass : passes) {
             cell.passes = {pass};

@@ -25,17 +25,18 @@ class StudyItems : public StudyFrame {
         cell.file = "data";
         cell.files = files();
         cell.file_bytes = bytes;
-        cell.addresses = [files = files()](int) { return Items::contents(files, bytes); };
         cell.content = Content::stamped;
         cell.sync = Sync::inside;
         Items items;
+        items.files = files();
+        items.file_bytes = bytes;
         items.request = 4096;
         items.visits_in_all = files();
         items.visits = [](int rank) { return rank == 0 ? 4 : 3; };
         items.file = [ranks = ranks_](int rank, std::int64_t visit) {
             return visit * ranks + rank;
         };
-        cell.items = items;
+        cell.data = items;
         for (const auto& pass : passes) {
             cell.passes = {pass};
             study.cells.push_back(cell);
@@ -61,7 +62,7 @@ TEST_P(StudyItems, what_is_written_is_read_and_told_by_file) {
         EXPECT_EQ(r.calls, 2 * files());  // 4096 and 904 bytes
     }
     EXPECT_EQ(notes.results[1].verified_bytes, files() * bytes);
-    const Addresses contents = Items::contents(files(), bytes);
+    const Addresses contents = items({read_pass()}).cells.front().addresses(0);
     for (int file = 0; file < files(); ++file) {
         std::ifstream in(item(file), std::ios::binary);
         const std::string found{std::istreambuf_iterator<char>(in), {}};
@@ -113,10 +114,10 @@ TEST_P(StudyItems, whatever_is_wrong_in_an_item_is_found) {
 TEST_P(StudyItems, files_of_a_pool_stay_until_its_last_cell) {
     Definition study = items({write_pass(), write_pass()});
     study.cells[0].file = "first";
-    study.cells[0].items->set = 1;
+    std::get<Items>(study.cells[0].data).set = 1;
     study.cells.push_back(items({read_pass()}).cells.front());
     study.cells.back().file = "first";
-    study.cells.back().items->set = 1;
+    std::get<Items>(study.cells.back().data).set = 1;
     for (auto& cell : study.cells) cell.pool = "both";
     Notes notes;
     const Ending ending = run(study, notes, false);

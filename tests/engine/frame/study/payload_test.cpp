@@ -15,7 +15,9 @@ namespace {
 /// Three pieces of 16 bytes with holes of 8 in memory.
 class StudyPayload : public testing::Test {
   protected:
-    StudyPayload() : pieces_(0, Strides{16, {{3, 40}}}) { cell_.memory_spacing = 8; }
+    StudyPayload() : pieces_(0, Strides{16, {{3, 40}}}) {
+        cell_.data = Pieces{.of_rank = {}, .memory_spacing = 8};
+    }
 
     Cell cell_;
     Addresses pieces_;
@@ -128,7 +130,7 @@ TEST(StudyGroups, a_write_that_is_written_again_before_any_read_is_known) {
     std::vector<Cell> cells(4);
     for (Cell& cell : cells) {
         cell.file = "data";
-        cell.addresses = [](int /*rank*/) { return Addresses(0, Strides{8, {{1, 8}}}); };
+        cell.data = Pieces{[](int /*rank*/) { return Addresses(0, Strides{8, {{1, 8}}}); }};
     }
     cells[0].passes = {write_pass(), write_pass("re-write")};
     cells[1].passes = {read_pass()};

@@ -31,7 +31,7 @@ class StudyStreams : public StudyFrame {
         cell.files = apart() ? ranks_ : 1;
         cell.content = Content::stamped;
         cell.sync = Sync::none;
-        cell.waits = true;
+        cell.manner.waits = true;
         Streams of_all;
         of_all.request = 2048;
         of_all.first = 100;
@@ -39,10 +39,9 @@ class StudyStreams : public StudyFrame {
         of_all.apart = apart();
         of_all.bytes = bytes_of;
         of_all.count(ranks_);
-        cell.file_bytes = sion() ? of_all.bytes_in_all : apart() ? largest() : end_of_shared();
-        cell.addresses = [of_all](int rank) { return of_all.contents(rank); };
-        cell.creates_apart = apart();
-        cell.streams = std::move(of_all);
+        cell.file_bytes = sion() ? of_all.sum_of_bytes : apart() ? largest() : end_of_shared();
+        cell.manner.creates_apart = apart();
+        cell.data = std::move(of_all);
         BackendChoice way;
         way.name = GetParam().backend;
         way.sion.chunk = way.sion.block = Bytes{page};
@@ -144,8 +143,8 @@ TEST_P(StudyStreams, a_flipped_bit_is_found_whoever_reads_it) {
     for (const int shift : {0, 1}) {
         for (const bool alone : {false, true}) {
             Definition study = streams({read_pass()});
-            study.cells.front().shift = shift;
-            study.cells.front().opens_alone = alone;
+            study.cells.front().manner.shift = shift;
+            study.cells.front().manner.opens_alone = alone;
             Notes seen;
             EXPECT_EQ(run_streams(study, seen).status, ExitCode::data_errors);
             if (!at_.comm.is_root()) continue;
@@ -171,8 +170,8 @@ TEST_P(StudyStreams, a_flipped_bit_is_found_whoever_reads_it) {
 TEST_P(StudyStreams, in_turn_twice_and_removed) {
     Definition study = streams({write_pass(), read_pass()});
     study.cells.front().passes = {write_pass(), write_pass("re-write")};
-    for (auto& cell : study.cells) cell.at_a_time = 1;
-    study.cells.back().unlinks = true;
+    for (auto& cell : study.cells) cell.manner.at_a_time = 1;
+    study.cells.back().manner.unlinks = true;
     Notes notes;
     const Ending ending = run_streams(study, notes, false);
     ASSERT_EQ(ending.status, ExitCode::done) << ending.reason;
