@@ -216,7 +216,8 @@ Json FileSystem::to_json() const {
                 {"free_inodes", free_inodes},
                 {"quota_free_bytes", quota_free_bytes ? Json(*quota_free_bytes) : Json(nullptr)},
                 {"device", device ? Json(*device) : Json(nullptr)},
-                {"striping", striping}};
+                {"striping", striping},
+                {"close_to_open", close_to_open ? Json(*close_to_open) : Json(nullptr)}};
 }
 
 std::optional<DeviceCounters> device_counters(const std::string& device) {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "core/clock.hpp"
@@ -49,18 +50,68 @@ std::string names_of(Session& session, const Topology& topology, bool without) {
     return names;
 }
 
-Status check_one(Session& session, const Topology& topology, const std::string& directory,
-                 const std::string& token) {
+Status overwrite(const std::string& path, int flags, const std::string& text) {
+    auto file = open_file(path, O_WRONLY | O_NOFOLLOW | flags);
+    if (!file) return std::move(file.error());
+    auto wrote = pwrite_all(file->get(), path, std::as_bytes(std::span(text)), 0);
+    return wrote ? Status() : Status(std::move(wrote.error()));
+}
+
+/// Empty if it cannot be read.
+std::optional<std::string> read_all(const std::string& path, std::size_t most) {
+    auto file = open_file(path, O_RDONLY | O_NOFOLLOW);
+    if (!file) return {};
+    std::string text(most, '\0');
+    const auto read = pread_all(file->get(), path, std::as_writable_bytes(std::span(text)), 0);
+    if (!read) return {};
+    text.resize(static_cast<std::size_t>(*read));
+    return text;
+}
+
+/// Collective: whether what the root wrote and closed is what the leaders of nodes read, who open
+/// the file afterwards; empty if one of them cannot.
+std::optional<bool> reads_alike(Session& session, const Topology& topology, const std::string& path,
+                                const std::string& text) {
+    session.comm.barrier();
+    int unread = 0;
+    int stale = 0;
+    if (topology.is_node_leader()) {
+        const auto found = read_all(path, text.size());
+        unread = found ? 0 : 1;
+        stale = found && *found != text ? 1 : 0;
+    }
+    const bool other = session.comm.sum(stale) > 0;
+    const bool unknown = session.comm.sum(unread) > 0;
+    if (other) return false;
+    return unknown ? std::optional<bool>() : true;
+}
+
+/// Collective: whether a file that all nodes see is consistent from its close to the next open. One
+/// that was read before may still be in a node's cache when it is overwritten.
+std::optional<bool> is_close_to_open(Session& session, const Topology& topology,
+                                     const std::string& path, const std::string& token) {
+    const auto first = reads_alike(session, topology, path, token);
+    const std::string turned(token.rbegin(), token.rend());
+    const bool failed = session.comm.is_root() && !overwrite(path, 0, turned);
+    if (session.comm.max(failed ? 1 : 0) > 0) return {};
+    const auto second = reads_alike(session, topology, path, turned);
+    if (first == false || second == false) return false;
+    return first && second ? std::optional(true) : std::nullopt;
+}
+
+Result<std::optional<bool>> check_one(Session& session, const Topology& topology,
+                                      const std::string& directory, const std::string& token) {
     const std::string path = joined(directory, ".effio-shared-" + token);
     session.progress.call("look for a file of another node");
     // Where none can be made, the check of the directory says why.
-    const bool made =
-        session.comm.is_root() && bool(open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
-    if (session.comm.max(made ? 1 : 0) == 0) return {};
+    const bool made = session.comm.is_root() && bool(overwrite(path, O_CREAT | O_EXCL, token));
+    if (session.comm.max(made ? 1 : 0) == 0) return std::optional<bool>();
     const bool without = topology.is_node_leader() && !sees(session, path);
     const int missing = session.comm.sum(without ? 1 : 0);
+    std::optional<bool> close_to_open;
+    if (missing == 0) close_to_open = is_close_to_open(session, topology, path, token);
     if (made) unlink(path.c_str());
-    if (missing == 0) return {};
+    if (missing == 0) return close_to_open;
     const std::string names = names_of(session, topology, without);
     std::string home = topology.node_name;
     session.comm.broadcast(home);
@@ -74,14 +125,18 @@ Status check_one(Session& session, const Topology& topology, const std::string& 
 
 }  // namespace
 
-Status check_shared(Session& session, std::span<const std::string> directories,
-                    const std::string& token) {
-    if (session.nodes == 1) return {};
+Result<std::optional<bool>> check_shared(Session& session, std::span<const std::string> directories,
+                                         const std::string& token) {
+    if (session.nodes == 1) return std::optional<bool>();
     const Topology topology = find_topology(session.comm);
+    bool known = true;
     for (const auto& directory : directories) {
-        if (auto same = check_one(session, topology, directory, token); !same) return same;
+        auto one = check_one(session, topology, directory, token);
+        if (!one) return std::move(one.error());
+        if (*one == false) return std::optional(false);
+        known = known && *one;
     }
-    return {};
+    return known ? std::optional(true) : std::optional<bool>();
 }
 
 }  // namespace effio

@@ -3,6 +3,7 @@
 // looks right to every rank, and its rates are those of local disks.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -11,11 +12,15 @@
 
 namespace effio {
 
-/// Collective. The root makes a file `.effio-shared-TOKEN` in each directory for a moment, and one
-/// rank of each node looks for it, for 5 s at most: clients of file servers may see names late. An
-/// error names the directory and the first nodes that do not see the file. A directory in which the
-/// root cannot make a file is not judged here. Runs on one node pass.
-Status check_shared(Session& session, std::span<const std::string> directories,
-                    const std::string& token);
+/// Collective. The root makes a file `.effio-shared-TOKEN` in each directory for a moment, which
+/// holds TOKEN, and one rank of each node looks for it, for 5 s at most: clients of file servers
+/// may see names late. An error names the directory and the first nodes that do not see the file.
+///
+/// Then the root overwrites the file with TOKEN from its end to its begin, and closes it. The
+/// result is whether each node that opens the file afterwards reads that (close-to-open
+/// consistency), in all directories. Empty where it was not tried: on one node, where the root
+/// cannot make a file, where a node cannot read it.
+Result<std::optional<bool>> check_shared(Session& session, std::span<const std::string> directories,
+                                         const std::string& token);
 
 }  // namespace effio

@@ -230,15 +230,19 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
         mine.fail(made.error());
     }
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
+    std::optional<bool> close_to_open;
     if (!r.only_read && !r.node_local) {
-        if (auto same = check_shared(session, target.directories(), target.token_); !same) {
+        auto same = check_shared(session, target.directories(), target.token_);
+        if (!same) {
             target.remove_made_directories();
             return same.error();
         }
+        close_to_open = *same;
     }
     Existing existing;
     Existing replaced;
     auto checked = target.check_directories();
+    if (target.file_system_) target.file_system_->close_to_open = close_to_open;
     const bool late = checked && session.nodes > 1 && target.file_system_->type.starts_with("fuse");
     session.late_views = session.comm.max(late ? 1 : 0) > 0;
     if (checked) checked = target.check_trees(session);

@@ -245,18 +245,19 @@ def test_a_campaign_says_what_it_removes(tmp_path: Path, victim: Path) -> None:
 PROBE = ".effio-shared-" + TOKEN
 
 
+@pytest.mark.parametrize("held", ["", TOKEN, TOKEN[::-1]])
 def test_the_file_of_a_check_of_nodes_is_found(
-    effio: Effio, victim: Path, monkeypatch: pytest.MonkeyPatch
+    held: str, effio: Effio, victim: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill while nodes looked for it: the run has neither manifest nor mark, nor a result."""
     folder = RunFolder(effio.cwd / "effio-runs/20260101T000000Z-ior")
     folder.path.mkdir(parents=True)
     folder.path.parent.chmod(0o755)
     other = victim / ".effio-shared-of-somebody"  # not such a name
-    used = victim / f"{PROBE[:-1]}e"  # not empty
-    (victim / PROBE).touch()
+    used = victim / f"{PROBE[:-1]}e"  # does not hold its token
+    (victim / PROBE).write_text(held)
     other.touch()
-    used.write_text("x")
+    used.write_text(TOKEN)
     (victim / f"{PROBE[:-1]}d").symlink_to("thesis.tex")
     _record(folder)
     record = folder.record()
@@ -277,8 +278,12 @@ def test_the_file_of_a_check_of_nodes_is_found(
     record.created = now_utc()
     folder.write_record(record)
     done = effio.call("clean", "--yes", folder.id)
-    assert done.stdout == f"remove {victim}/{PROBE} (0 B)\n", done
-    assert done.stderr.count("left alone") == done.stderr.count("not an empty plain file") == 2
+    assert done.stdout == f"remove {victim}/{PROBE} ({len(held)} B)\n", done
+    assert (
+        done.stderr.count("left alone")
+        == done.stderr.count("not a plain file that is empty or")
+        == 2
+    )
     assert not (victim / PROBE).exists()
     (victim / PROBE).touch()
     said: list[str] = []

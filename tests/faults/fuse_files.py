@@ -74,6 +74,7 @@ class _Server:
     backing: Path
     mount: Path
     cached: bool
+    keeps: bool = False  # pages in the cache when a file is opened again
     fault: Fault | None = None
     strikes: list[Strike] = field(default_factory=list)
     # Those of `strikes` that harmed nothing: the kernel had the right bytes in memory, and wrote
@@ -159,8 +160,8 @@ class _Server:
 
     def _opened(self, node: int) -> tuple[int, int, int]:
         self._opens[node] += 1
-        direct_io = 1
-        return 0, 0 if self.cached else direct_io, 0
+        direct_io, keep_cache = 1, 2
+        return 0, (keep_cache if self.keeps else 0) if self.cached else direct_io, 0
 
     def _released(self, node: int) -> bytes:
         self._opens[node] -= 1
@@ -380,10 +381,13 @@ def why_not() -> str | None:
 
 
 @contextmanager
-def mounted(backing: Path, mount: Path, cached: bool = True) -> Iterator[_Server]:
+def mounted(
+    backing: Path, mount: Path, cached: bool = True, keeps: bool = False
+) -> Iterator[_Server]:
     """Serves the files of `backing` at `mount`; both exist. If not `cached`, each transfer of a
-    program comes here and none ends in the page cache; files cannot be mapped then. Raises OSError
-    if the kernel refuses to mount it."""
+    program comes here and none ends in the page cache; files cannot be mapped then. What was in the
+    page cache stays there when a file is opened again, if it `keeps`. Raises OSError if the kernel
+    refuses to mount it."""
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other,max_read={_MOST_WRITE}"
     refused = _LIBC.mount(b"effio-test", os.fsencode(mount), b"fuse", 0, options.encode())
@@ -391,7 +395,7 @@ def mounted(backing: Path, mount: Path, cached: bool = True) -> Iterator[_Server
         number = ctypes.get_errno()
         os.close(device)
         raise OSError(number, os.strerror(number))
-    server = _Server(device, backing, mount, cached)
+    server = _Server(device, backing, mount, cached, keeps)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

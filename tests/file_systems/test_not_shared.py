@@ -6,7 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from effio.report.build import tell
+from effio.store.reader import read_result
 from engines import Engine
+from faults import fuse_files
 
 from .nodes import APART, at_same_path
 
@@ -42,6 +47,28 @@ def test_a_node_local_directory_can_be_meant(
         ["ior.00000000"],
         ["ior.00000001"],
     ]
+
+
+@pytest.mark.parametrize(("keeps", "consistent"), [(True, False), (False, True)])
+def test_a_node_that_reads_old_data_is_found_before_anything_is_measured(
+    keeps: bool, consistent: bool, mpi: Engine, tmp_path: Path, data: Path
+) -> None:
+    """The second node sees the directory of the first one through a file system whose pages stay
+    in the cache when a file is opened again, or do not."""
+    if reason := fuse_files.why_not():
+        pytest.skip(reason)
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    words = [*WORDS, "--read-from", "same", "--dir", data]
+    with fuse_files.mounted(first, second, keeps=keeps):
+        run = mpi.run(words, tmp_path, prefix=at_same_path([first, second], data), env=APART)
+    assert run.code == 0, run
+    assert run.result.run["file_system"]["close_to_open"] is consistent
+    assert list(first.iterdir()) == []
+    report = tell("run", read_result(run.result.path))
+    warnings = [f for f in report.findings if "close-to-open" in f.text]
+    assert [f.level for f in warnings] == ([] if consistent else ["warn"])
 
 
 def test_a_full_file_system_is_refused_whatever_may_be_written(

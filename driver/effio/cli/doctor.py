@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -25,11 +26,15 @@ from effio.engine.discover import find_engine, find_engines
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher
+from effio.launch.launchers import Launcher, Ranks
+from effio.launch.live import LiveView
 from effio.launch.machine import find_machine
+from effio.launch.watch import Outcome, Patience, Watch
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store import clean, looks
-from effio.store.abilities import abilities_of
+from effio.store.abilities import Ability, abilities_of
+from effio.store.reader import Result, read_result
 
 
 @dataclass(frozen=True)
@@ -105,33 +110,83 @@ def _launch() -> Iterator[Check]:
     yield _try_launch(launcher.program, launcher, engine.path)
 
 
-def _try_launch(program: str, launcher: object, engine: Path) -> Check:
-    """Two ranks for a moment: the only way to know that the launcher may be used here."""
-    from effio.launch.launchers import Launcher, Ranks
-    from effio.launch.live import LiveView
-    from effio.launch.watch import Patience, Watch
+@dataclass(frozen=True)
+class _Tried:
+    """What came of a launch: its outcome and result, or why it did not begin."""
 
-    assert isinstance(launcher, Launcher)
+    outcome: Outcome | None = None
+    result: Result | None = None
+    error: EffioError | None = None
+
+
+def _try(launcher: Launcher, ranks: Ranks, engine: Path, *words: str) -> _Tried:
+    """A benchmark of a moment, whose files are not kept."""
     with tempfile.TemporaryDirectory(prefix="effio-doctor-") as scratch:
-        result = Path(scratch) / "result.jsonl"
-        words = (
-            str(engine), "b-eff-io", "--backend", "sim", "--time", "1s", "--dir", scratch,
-            "--memory-per-rank", "256MiB", "--quiet", "--result", str(result),
-        )  # fmt: skip
-        launch = launcher.launch(Ranks(2), words, find_machine())
-        view = LiveView("", terminal=False, stderr=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+        path = Path(scratch) / "result.jsonl"
+        line = (str(engine), *words, "--quiet", "--result", str(path))
+        launch = launcher.launch(ranks, line, find_machine())
         mark = f"doctor-{os.getpid()}"
-        try:
-            outcome = Watch(launch, Path(scratch), mark, view, Patience(60, 60), quiet=True).run()
-        except EffioError as error:
-            return Check("trial launch", "missing", error.message, error.hint)
-        if outcome.code == 0 and result.exists():
-            return Check("trial launch", "ok", "two ranks started and found each other")
-        words_seen = "; ".join(outcome.last_words[-3:])
-        return Check(
-            "trial launch", "missing", f"{program} failed with {outcome.code}: {words_seen}",
-            "on a login node mpiexec may be forbidden: effio run … --batch writes a job script",
+        with Path(os.devnull).open("w") as nowhere:
+            view = LiveView("", terminal=False, stderr=nowhere)
+            try:
+                outcome = Watch(
+                    launch, Path(scratch), mark, view, Patience(60, 60), quiet=True
+                ).run()
+            except EffioError as error:
+                return _Tried(error=error)
+        with contextlib.suppress(EffioError, OSError):
+            return _Tried(outcome, read_result(path))
+        return _Tried(outcome)
+
+
+def _try_launch(program: str, launcher: Launcher, engine: Path) -> Check:
+    """Two ranks for a moment: the only way to know that the launcher may be used here."""
+    with tempfile.TemporaryDirectory(prefix="effio-doctor-") as scratch:
+        tried = _try(
+            launcher, Ranks(2), engine,
+            "b-eff-io", "--backend", "sim", "--time", "1s", "--dir", scratch,
+            "--memory-per-rank", "256MiB",
         )  # fmt: skip
+    if tried.error is not None:
+        return Check("trial launch", "missing", tried.error.message, tried.error.hint)
+    assert tried.outcome is not None
+    if tried.outcome.code == 0 and tried.result is not None:
+        return Check("trial launch", "ok", "two ranks started and found each other")
+    words_seen = "; ".join(tried.outcome.last_words[-3:])
+    return Check(
+        "trial launch", "missing", f"{program} failed with {tried.outcome.code}: {words_seen}",
+        "on a login node mpiexec may be forbidden: effio run … --batch writes a job script",
+    )  # fmt: skip
+
+
+def _consistency(directory: Path) -> Ability:
+    """Whether a node reads what another one wrote and closed: tried by the engine before each run
+    over several nodes, and here by the shortest such run if this is a job of several nodes."""
+    name = "close-to-open"
+    means = "a node may read old data of a file that another one has written"
+    machine = find_machine()
+    if machine.allocation is None or (machine.allocation.nodes or 1) < 2:
+        found = "it takes two nodes: start this in a job of several; each run over them says it"
+        return Ability(name, None, found)
+    try:
+        engine = find_engine()
+        launcher = choose_launcher(engine, machine)
+        tried = _try(
+            launcher, Ranks(2, 2, 1), engine.path,
+            "ior", "--block", "4KiB", "--transfer", "4KiB", "--dir", str(directory),
+        )  # fmt: skip
+    except EffioError as error:
+        return Ability(name, None, error.message)
+    if tried.error is not None:
+        return Ability(name, None, tried.error.message)
+    place = tried.result.run.file_system if tried.result is not None else None
+    if place is None or place.close_to_open is None:
+        said = "; ".join(tried.outcome.last_words[-3:]) if tried.outcome is not None else ""
+        return Ability(name, None, said or "the two nodes did not find out")
+    found = "a node read " + (
+        "what another one wrote and closed" if place.close_to_open else "old data of another one"
+    )
+    return Ability(name, place.close_to_open, found, means)
 
 
 def _storage(runs: Path) -> Iterator[Check]:
@@ -174,7 +229,7 @@ def _abilities(directory: Path, form: Form) -> None:
     """What the file system of a directory can do, as a separate table."""
     _tidy(directory)
     try:
-        found = abilities_of(directory)
+        found = [*abilities_of(directory), _consistency(directory)]
     except OSError as error:
         raise EffioError(
             f"--dir {directory}: {error.strerror or error}", ExitCode.IO_ERROR,

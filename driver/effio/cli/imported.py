@@ -31,11 +31,11 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
     """Import results of IOR, mdtest, IO500, fio, elbencho, h5bench or b_eff_io as runs.
 
     FILE is what the program printed or wrote: IOR (text, JSON, CSV), mdtest (text), IO500
-    (result_summary.txt, result.txt), fio (--output-format=json), elbencho (--csvfile, --jsonfile), h5bench
-    (text, CSV_FILE), b_eff_io (PREFIX.sum). The format is recognized by its content. Each run keeps
-    the numbers and units of its file, the tag 'imported' and the statement that effio did not judge
-    it. Then 'effio table', 'compare', 'trend', 'accept', 'export' and 'query' work on it. A file is
-    never imported twice.
+    (result_summary.txt, result.txt), fio (--output-format=json), elbencho (--csvfile, --jsonfile),
+    h5bench (text, CSV_FILE), b_eff_io (PREFIX.sum). The format is recognized by its content. Each
+    run keeps the numbers and units of its file, the tag 'imported' and the statement that effio did
+    not judge it. Then 'effio table', 'compare', 'trend', 'accept', 'export' and 'query' work on it.
+    A file is never imported twice.
     """
     store = Store(runs_directory(ctx))
     checked = checked_tags(tags)

@@ -71,6 +71,7 @@ def tell(
         common.imported_finding(result),
         common.crowding_finding(result),
         common.clock_finding(result),
+        common.sharing_finding(result),
         *common.precision_findings(result),
         *common.doubt_findings(result),
         *common.odd_findings(result),

@@ -3,7 +3,7 @@
 are removed again.
 
 An answer is a fact about this directory from this node, today. Whether several nodes see the same
-thing is not asked here: the engine does that before a run (engine/storage/target.cpp).
+thing is not asked here: the engine does that before a run (engine/storage/shared_directory.hpp).
 """
 
 from __future__ import annotations

@@ -234,6 +234,8 @@ class FileSystem(Record):
     total_bytes: int | None = None
     free_bytes: int | None = None
     striping: dict[str, Any] | None = None
+    # A node reads what another one wrote and closed before; None: not tried, as on one node.
+    close_to_open: bool | None = None
 
 
 class Backend(Record):

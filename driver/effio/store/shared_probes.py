@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Empty files `.effio-shared-TOKEN` that a killed run left: before a run of several nodes the
-engine makes one for some seconds in each data directory, to see whether all nodes see it
-(engine/storage/shared_directory.hpp). There is no manifest and no mark yet, so what the driver
-wrote down before the launch (run.json) names the directories.
+"""Files `.effio-shared-TOKEN` that a killed run left: before a run of several nodes the engine
+makes one for some seconds in each data directory, to see whether all nodes see the same
+(engine/storage/shared_directory.hpp). It is empty, or holds TOKEN, forwards or backwards. There is
+no manifest and no mark yet, so what the driver wrote down before the launch (run.json) names the
+directories.
 
-Such a file is removed if the run's folder is believed (store/proof.py), and it is a plain, empty
+Such a file is removed if the run's folder is believed (store/proof.py), and it is such a plain
 file of this user with one name, made after the run was prepared and not just now: another run may
 be looking for one.
 
@@ -23,7 +24,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from effio import text as fmt
-from effio.store import answering, looks, proof, removal
+from effio.store import answering, looks, proof, removal, safe_files
 from effio.store.clean import Kept, Leftover
 from effio.store.folder import RunFolder
 
@@ -77,16 +78,25 @@ def probes_of(folder: RunFolder) -> tuple[list[Leftover], list[Kept]]:
     return found, kept
 
 
+def _holds_token(path: Path, info: os.stat_result) -> bool:
+    """Or nothing yet."""
+    token = path.name.rpartition("-")[2].encode()
+    if info.st_size not in (0, len(token)):
+        return False
+    return safe_files.read_bytes(path, len(token)) in (b"", token, token[::-1])
+
+
 def _look_at(place: Path, name: str, first: int, found: list[Leftover], kept: list[Kept]) -> None:
     path = place / name
     try:
         with removal.parent_of(place, path) as parent:
             info = os.stat(name, dir_fd=parent, follow_symlinks=False)
             born = proof.born_ns(parent, name, info)
+        ours = stat.S_ISREG(info.st_mode) and _holds_token(path, info)
     except OSError:
         return
-    if not stat.S_ISREG(info.st_mode) or info.st_size != 0:
-        kept.append(Kept(path, "not an empty plain file"))
+    if not ours:
+        kept.append(Kept(path, "not a plain file that is empty or holds its token"))
     elif info.st_uid != os.geteuid():
         kept.append(Kept(path, "belongs to another user"))
     elif info.st_nlink != 1:
@@ -96,4 +106,4 @@ def _look_at(place: Path, name: str, first: int, found: list[Leftover], kept: li
     elif time.time_ns() - born < _IN_USE_NS:
         kept.append(Kept(path, "less than a minute old: a run may be looking for it now"))
     else:
-        found.append(Leftover(path, 0, place, identity=removal.identity(info)))
+        found.append(Leftover(path, info.st_size, place, identity=removal.identity(info)))

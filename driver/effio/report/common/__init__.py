@@ -33,6 +33,7 @@ from effio.report.common.system import (
     mpi_name,
     ranks_on_nodes,
     seconds_of,
+    sharing_finding,
     system_section,
 )
 from effio.report.common.times import (
@@ -92,6 +93,7 @@ __all__ = [
     "ranks_on_nodes",
     "roofline",
     "seconds_of",
+    "sharing_finding",
     "sureness_section",
     "system_section",
     "tells_parts",

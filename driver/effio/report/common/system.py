@@ -140,6 +140,23 @@ def data_directory(result: Result) -> str:
     return os.path.normpath(Path(result.record.directory, fs.path))
 
 
+_YES_OR_NO = {True: "yes", False: "no", None: ""}
+
+
+def sharing_finding(result: Result) -> Finding | None:
+    """A file system that showed one node old bytes of what another one had closed."""
+    place = result.run.file_system
+    if place is None or place.close_to_open is not False:
+        return None
+    return Finding(
+        f"Nodes may read old data from {place.mount_point or place.path}: before the run a node "
+        "opened a file that another one had overwritten and closed, and read what was there "
+        "before (no close-to-open consistency).",
+        "system",
+        "warn",
+    )
+
+
 def system_section(result: Result) -> Section:
     """Enough to repeat the run."""
     run = result.run
@@ -178,6 +195,7 @@ def system_section(result: Result) -> Section:
                 ("in memory", "yes" if fs.memory_backed else ""),
                 ("size and free", f"{amount(fs.total_bytes)}, {amount(fs.free_bytes)} free"),
                 ("striping", fs.striping),
+                ("close-to-open consistency", _YES_OR_NO[fs.close_to_open]),
             ]
         )
     if run.backend is not None:
