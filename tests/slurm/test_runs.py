@@ -97,6 +97,22 @@ def test_inside_an_allocation_open_mpi_starts_on_both_nodes(
     assert len(_nodes(_only_run(tmp_path))) == 2
 
 
+def test_doctor_in_a_job_of_two_nodes_says_whether_they_read_what_the_other_closed(
+    slurm: SlurmCluster, engines: dict[str, Engine], tmp_path: Path
+) -> None:
+    environment = _engine(engines, "openmpi-ompio")
+    place = tmp_path / "data"
+    place.mkdir()
+    words = ["salloc", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", *EFFIO, "doctor"]
+    done = slurm.run([*words, "--dir", place, "--json"], tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    row = next(one for one in json.loads(done.stdout) if one["name"] == "close-to-open")
+    # Both nodes are on this machine.
+    assert row["can"] is True, row
+    assert row["found"] == "a node read what another one wrote and closed"
+    assert list(place.iterdir()) == []
+
+
 def test_effio_started_by_srun_itself_refuses(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
