@@ -33,12 +33,15 @@ class Files {
           calls_(block / transfer),
           first_(first) {}
 
-    /// Rates of all ranks in bytes per second; `path` is this rank's, `data` are `period` and a
-    /// transfer long.
-    double write(const std::string& path, const std::byte* data) {
-        return write_into(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666), data);
+    /// Rates of all ranks in bytes per second; `path` is this rank's, `data_at(offset)` a transfer.
+    template <class DataAt>
+    double write(const std::string& path, DataAt&& data_at) {
+        const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
+        return timed(fd, [&, fd, size = size_, first = first_](long offset) {
+            return ::pwrite(fd, data_at(offset), size, first + offset);
+        });
     }
-    /// A file that is open; closes it.
+    /// A file that is open; closes it. `data` are `period` and a transfer long.
     double write_into(int fd, const std::byte* data) {
         return timed(fd, [fd, data, size = size_, first = first_](long offset) {
             return ::pwrite(fd, data + offset % period, size, first + offset);

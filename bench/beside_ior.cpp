@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ior's passes and bare pwrite/pread loops in turn in one process: what the engine costs beside the
 // calls (bench/ior.py). Each writes a new file of each rank, and each reads both; both use the same
-// memory. Where files and memory lie is good for more per cent than what is asked.
+// memory, and both make the same data, which are different in each call: what those cost is a pair
+// of its own (bench/data.py). Where files and memory lie is good for more per cent than what is
+// asked.
 //
 //   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
@@ -78,7 +80,7 @@ int measure(effio::Session& session, const std::string& directory, long transfer
     geometry.block = block;
     const auto size = static_cast<std::size_t>(transfer);
     Engine engine{session, geometry, effio::ior::Data({}, size), effio::Buffer(size)};
-    const std::byte* const data = engine.data->at(0, size).data();
+    effio::ior::Data& data = *engine.data;
     std::byte* const memory = engine.memory.bytes().data();
     bare::Files bare(transfer, block);
     const std::string our_file = directory + "/ior." + rank;
@@ -92,7 +94,10 @@ int measure(effio::Session& session, const std::string& directory, long transfer
         const bool first = number % 2 == 0;
         const Rates write = both(
             first, [&] { return engine.write(our_file); },
-            [&] { return bare.write(their_file, data); });
+            [&] {
+                return bare.write(their_file,
+                                  [&](long offset) { return data.at(offset, size).data(); });
+            });
         const Rates of_ours = read(first, our_file);
         const Rates of_theirs = read(!first, their_file);
         for (const std::string& path : {our_file, their_file}) {

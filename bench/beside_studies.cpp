@@ -32,6 +32,7 @@ namespace {
 
 using effio::study::Access;
 using effio::study::Cell;
+using effio::study::Items;
 
 /// One cell, carried out by the frame's mover.
 class Engine {
@@ -50,8 +51,8 @@ class Engine {
                                   path,     addresses_, {}};
         place.owner = session_.comm.rank();
         place.path_of = [&](std::int64_t file) { return item(path, file); };
-        const auto mover = cell_.items ? effio::study::make_item_mover(storage_, place)
-                                       : effio::study::make_byte_mover(storage_, place);
+        const auto mover = items_ != nullptr ? effio::study::make_item_mover(storage_, place)
+                                             : effio::study::make_byte_mover(storage_, place);
         effio::study::Moved moved;
         if (!mover->open(access == Access::write)) return failure();
         const auto status = [&] { return mover->move(access, payload_, {}, moved); };
@@ -62,19 +63,20 @@ class Engine {
     }
 
     const Cell& cell() const { return cell_; }
+    bool has_items() const { return items_ != nullptr; }
     const effio::Addresses& addresses() const { return addresses_; }
     effio::study::Payload& payload() { return payload_; }
     bool failed() const { return failed_; }
     long bytes() const {
-        if (!cell_.items) return addresses_.bytes();
-        return cell_.items->visits(session_.comm.rank()) * addresses_.piece();
+        const auto of_rank = [&](const auto& data) { return data.bytes_of(session_.comm.rank()); };
+        return std::visit(of_rank, cell_.data);
     }
     /// Paths of the files that this rank visits, in its order.
     std::vector<std::string> items(const std::string& path) const {
         std::vector<std::string> all;
         const int rank = session_.comm.rank();
-        for (std::int64_t i = 0; i < cell_.items->visits(rank); ++i) {
-            all.push_back(item(path, cell_.items->file(rank, i)));
+        for (std::int64_t i = 0; i < items_->visits(rank); ++i) {
+            all.push_back(item(path, items_->file(rank, i)));
         }
         return all;
     }
@@ -91,6 +93,7 @@ class Engine {
     effio::Session& session_;
     effio::Storage& storage_;
     Cell cell_;
+    const Items* items_ = std::get_if<Items>(&cell_.data);
     effio::Addresses addresses_;
     effio::study::Payload payload_;
     effio::Comm self_ = effio::Comm::self(session_.clock);
@@ -111,7 +114,7 @@ Bare through(const std::shared_ptr<bare::Viewed>& view, effio::study::Payload& p
 
 void remove(const Engine& engine, const std::string& path, const effio::Comm& comm) {
     comm.barrier();
-    if (engine.cell().items) {
+    if (engine.has_items()) {
         for (const auto& file : engine.items(path)) std::filesystem::remove(file);
     } else if (engine.cell().files > 1 || comm.is_root()) {
         std::filesystem::remove(path);
@@ -123,7 +126,7 @@ void remove(const Engine& engine, const std::string& path, const effio::Comm& co
 int take_turns(const effio::Comm& comm, const std::string& name, const std::string& directory,
                Engine& engine, const Bare& bare, long turns) {
     const std::string rank =
-        engine.cell().files > 1 && !engine.cell().items ? std::to_string(comm.rank()) : "";
+        engine.cell().files > 1 && !engine.has_items() ? std::to_string(comm.rank()) : "";
     const std::string our_file = directory + "/ours" + rank;
     const std::string their_file = directory + "/bare" + rank;
     const auto read = [&](bool ours_first, const std::string& path) {
@@ -164,7 +167,7 @@ int tile(effio::Session& session, const std::string& directory, long bytes, long
     p.tile = {128, bytes / 4096, 1};
     const auto storage = effio::make_storage(session, p.storage.backend, nullptr);
     Engine engine(session, *storage, first_cell(p, ranks, effio::tile_io::define));
-    const auto& grid = engine.cell().grid;
+    const auto& grid = engine.cell().layout.grid;
     const auto view =
         std::make_shared<bare::Viewed>(bare::tile_type(session.comm.rank(), {grid[0], grid[1]},
                                                        static_cast<int>(p.tile[1]), 128, 32),

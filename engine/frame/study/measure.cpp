@@ -124,9 +124,8 @@ std::vector<PassResult> Measure::run() {
             // Opening a file again is collective over its ranks.
             if (ranks_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
             read_again(one);
-        } else if (one.pass.access == Access::modify && last) {
-            read_again(one);
-        } else if (last && one.pass.access == Access::write && is_never_read()) {
+        } else if (last && (one.pass.access == Access::modify ||
+                            (one.pass.access == Access::write && is_never_read()))) {
             read_again(one);
         }
     }
