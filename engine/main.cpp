@@ -208,7 +208,7 @@ std::string help_on_own_options(const ClassicProgram& program) {
         "  EFFIO_RESULT     the result file, or the directory for it [the working directory]\n";
     if (program.wording.end() !=
         std::find_if(program.wording.begin(), program.wording.end(),
-                     [](const auto& word) { return word.first == "--max-bytes"; })) {
+                     [](const auto& word) { return word.ours == "--max-bytes"; })) {
         text += "  EFFIO_MAX_BYTES  refuses a run whose files need more than that\n";
     }
     if (program.name == "ior") {

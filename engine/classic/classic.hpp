@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "frame/benchmark.hpp"
+#include "frame/job/options.hpp"
 #include "parallel/file_system.hpp"
 
 namespace effio {
@@ -27,7 +28,7 @@ struct ClassicProgram {
         bool help = false;  ///< the message is the help text
     };
 
-    using Wording = std::vector<std::pair<std::string, std::string>>;
+    using Wording = std::vector<Renamed>;
 
     std::string name;  ///< of the original program and of the link in bin/
     std::string purpose;

@@ -10,6 +10,7 @@
 #include "classic/classic.hpp"
 #include "classic/ior_options.hpp"
 #include "core/json.hpp"
+#include "core/named.hpp"
 
 namespace effio {
 
@@ -93,7 +94,6 @@ std::string ior_path(const IorOptions& options, const ior::Setup& setup);
 /// What all tasks move in a phase that nothing cuts short.
 std::int64_t ior_expected_bytes(const IorOptions& options, int tasks);
 /// The section Options, numbers as numbers.
-std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& options,
-                                                            const ior::Setup& setup);
+std::vector<Named<Json>> ior_options_shown(const IorOptions& options, const ior::Setup& setup);
 
 }  // namespace effio

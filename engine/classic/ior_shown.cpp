@@ -67,9 +67,8 @@ std::int64_t ior_expected_bytes(const IorOptions& o, int tasks) {
     return o.block * o.segments * tasks;
 }
 
-std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& o,
-                                                            const ior::Setup& s) {
-    std::vector<std::pair<std::string, Json>> all{
+std::vector<Named<Json>> ior_options_shown(const IorOptions& o, const ior::Setup& s) {
+    std::vector<Named<Json>> all{
         {"api", o.api},
         {"apiVersion", api_version(o, s)},
         {"test filename", o.test_file},

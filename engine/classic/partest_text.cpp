@@ -60,10 +60,10 @@ std::string communicators(int tasks) {
     return out.append(rule);
 }
 
-double seconds_of(const std::vector<Named>& list, std::string_view name) {
-    const auto found =
-        std::find_if(list.begin(), list.end(), [&](const Named& one) { return one.first == name; });
-    return found == list.end() ? 0 : found->second;
+double seconds_of(const std::vector<NamedNumber>& list, std::string_view name) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const NamedNumber& one) { return one.name == name; });
+    return found == list.end() ? 0 : found->value;
 }
 
 /// Numbers of a task, of the tasks of a file, or of all.
@@ -73,21 +73,21 @@ struct Set {
     double bytes = 0;
     double total = 0;  ///< seconds
     std::int64_t calls = 0;
-    std::vector<Named> seconds;
-    std::vector<Named> file_waits;
-    std::vector<Named> global_waits;
+    std::vector<NamedNumber> seconds;
+    std::vector<NamedNumber> file_waits;
+    std::vector<NamedNumber> global_waits;
 };
 
-std::vector<Named> longest_of(const PartTimes& times) {
-    std::vector<Named> list;
+std::vector<NamedNumber> longest_of(const PartTimes& times) {
+    std::vector<NamedNumber> list;
     for (const auto& [name, spread] : times) list.emplace_back(name, spread.max);
     return list;
 }
 
-void take_longest(std::vector<Named>& list, const std::vector<Named>& other) {
+void take_longest(std::vector<NamedNumber>& list, const std::vector<NamedNumber>& other) {
     if (list.empty()) list = other;
     for (std::size_t i = 0; i < list.size(); ++i) {
-        list[i].second = std::max(list[i].second, other[i].second);
+        list[i].value = std::max(list[i].value, other[i].value);
     }
 }
 
@@ -192,7 +192,8 @@ class PassText {
                            reads_ ? "READ" : "WRITE");
     }
     /// "create=0.0000s, open=0.0000s", the moving under its own name.
-    std::string parts(const std::vector<Named>& seconds, bool with_creating, int digits) const {
+    std::string parts(const std::vector<NamedNumber>& seconds, bool with_creating,
+                      int digits) const {
         std::string out;
         const auto add = [&](std::string_view printed, std::string_view ours) {
             out += fmt::format("{}{}={:.{}f}s", out.empty() ? "" : ", ", printed,

@@ -82,8 +82,8 @@ class TileIoReportView : public study::Observer {
 
 std::string seconds_line(const char* label, const study::PassResult& r, std::string_view part) {
     for (std::size_t i = 0; i < r.seconds.size(); ++i) {
-        if (r.seconds[i].first != part) continue;
-        const Spread& s = r.seconds[i].second;
+        if (r.seconds[i].name != part) continue;
+        const Spread& s = r.seconds[i].value;
         return fmt::format(
             "# {}: min_t = {:.6f}, max_t = {:.6f}, mean_t = {:.6f}, var_t = {:.6f}\n", label, s.min,
             s.max, s.mean, r.variance[i]);

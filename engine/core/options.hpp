@@ -17,24 +17,25 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "core/named.hpp"
 #include "core/units.hpp"
 
 namespace effio {
 
 /// What an option that takes one of a few values calls them, in the order of the help text.
 template <class T>
-using Words = std::vector<std::pair<std::string, T>>;
+using Words = std::vector<Named<T>>;
 
 /// Which of the words represents this value; the last one where none does.
 template <class T>
 std::size_t index_of(const Words<T>& words, const std::type_identity_t<T>& value) {
     std::size_t i = 0;
-    while (i + 1 < words.size() && words[i].second != value) ++i;
+    while (i + 1 < words.size() && words[i].value != value) ++i;
     return i;
 }
 template <class T>
 const std::string& word_of(const Words<T>& words, const std::type_identity_t<T>& value) {
-    return words[index_of(words, value)].first;
+    return words[index_of(words, value)].name;
 }
 /// None where no word is this one.
 template <class T>
@@ -127,7 +128,7 @@ class OptionTable {
                    std::string help) {
         return choose(std::move(name), std::move(help),
                       {texts(words),
-                       [&target, words](std::size_t i) { target = words[i].second; },
+                       [&target, words](std::size_t i) { target = words[i].value; },
                        [&target, words] { return std::vector{index_of(words, target)}; },
                        {}});
     }
@@ -136,7 +137,7 @@ class OptionTable {
                    const std::type_identity_t<Words<T>>& words, std::string help) {
         return choose(
             std::move(name), std::move(help),
-            {texts(words), [&target, words](std::size_t i) { target.push_back(words[i].second); },
+            {texts(words), [&target, words](std::size_t i) { target.push_back(words[i].value); },
              [&target, words] {
                  std::vector<std::size_t> now;
                  for (const T& one : target) now.push_back(index_of(words, one));
@@ -205,7 +206,7 @@ class OptionTable {
     template <class T>
     static std::vector<std::string> texts(const Words<T>& words) {
         std::vector<std::string> all;
-        for (const auto& word : words) all.push_back(word.first);
+        for (const auto& word : words) all.push_back(word.name);
         return all;
     }
     template <class T>

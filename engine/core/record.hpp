@@ -16,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/evidence.hpp"
 #include "core/json.hpp"
+#include "core/named.hpp"
 #include "core/stats.hpp"
 
 namespace effio {
@@ -51,7 +52,7 @@ struct Spread {
 };
 
 /// Parts of a measured interval with their times over the ranks, in seconds.
-using PartTimes = std::vector<std::pair<std::string, Spread>>;
+using PartTimes = std::vector<Named<Spread>>;
 /// Null if there is no such part.
 const Spread* spread_of(const PartTimes& seconds, std::string_view part);
 /// Of the slowest rank; 0 if there is no such part.

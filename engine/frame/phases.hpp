@@ -115,8 +115,8 @@ class Phases {
     }
     /// "total", the parts by name, "late": before this rank's own start, and "agree": what lies
     /// between the parts.
-    std::vector<Named> seconds() const {
-        std::vector<Named> list{{"total", total()}};
+    std::vector<NamedNumber> seconds() const {
+        std::vector<NamedNumber> list{{"total", total()}};
         double known = late_;
         for (const auto& part : parts_) {
             list.emplace_back(part.name, part.seconds());

@@ -67,7 +67,7 @@ Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& 
     return HintRules::parse(*text, *options.hints_file, vocabulary);
 }
 
-Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs) {
+Status require(const Storage& storage, std::initializer_list<Need> needs) {
     return require(storage.name(), needs);
 }
 

@@ -54,6 +54,6 @@ Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& 
                                   const HintVocabulary& vocabulary);
 
 /// Refuses a backend that lacks what the benchmark needs; `needs` are pairs of (present, what for).
-Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs);
+Status require(const Storage& storage, std::initializer_list<Need> needs);
 
 }  // namespace effio

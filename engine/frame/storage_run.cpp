@@ -117,8 +117,7 @@ void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints&
     if (!asked.empty()) measurement.hints_echoed = granted.echoes;
 }
 
-Status require(std::string_view backend,
-               std::initializer_list<std::pair<bool, const char*>> needs) {
+Status require(std::string_view backend, std::initializer_list<Need> needs) {
     for (const auto& [present, what] : needs) {
         if (present) continue;
         return usage_error(fmt::format("backend {} lacks what this run needs: {}", backend, what));

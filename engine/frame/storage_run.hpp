@@ -14,6 +14,7 @@
 #include "frame/cold.hpp"
 #include "frame/ending.hpp"
 #include "parallel/held_memory.hpp"
+#include "storage/backends.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -34,8 +35,8 @@ Target::Request request_of(const Options& options) {
 /// Of a measurement: what was asked of the library, what it says, and whether that is an echo.
 void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted);
 
-/// Refuses the backend of this name if it lacks what the benchmark needs: (present, what for).
-Status require(std::string_view backend, std::initializer_list<std::pair<bool, const char*>> needs);
+/// Refuses the backend of this name if it lacks what the benchmark needs.
+Status require(std::string_view backend, std::initializer_list<Need> needs);
 
 /// A backend of any interface as the run line has it.
 struct BackendOfRun {

@@ -84,7 +84,7 @@ std::optional<double> UntilCi::Series::half_width() const {
     return found->half_width / std::abs(found->mean);
 }
 
-std::pair<Samples, Samples> UntilCi::Series::halves() const {
+UntilCi::Series::Halves UntilCi::Series::halves() const {
     const std::size_t half = values.size() / 2;
     const std::span<const double> all(values);
     return {samples_of(all.first(half)), samples_of(all.last(half))};

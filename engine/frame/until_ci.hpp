@@ -51,8 +51,12 @@ class UntilCi {
         std::optional<RoundsInterval> interval() const { return interval_of_rounds(values); }
         /// Half width of the sequential interval, divided by the mean; empty below two values.
         std::optional<double> half_width() const;
-        /// The first and the second half of the values; without the one in the middle.
-        std::pair<Samples, Samples> halves() const;
+        struct Halves {
+            Samples first;
+            Samples second;
+        };
+        /// Of the values, without the one in the middle.
+        Halves halves() const;
         /// That the halves' means differ so by chance; 1 below four values.
         double chance() const;
     };

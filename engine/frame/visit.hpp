@@ -97,7 +97,7 @@ struct Visited {
     std::int64_t bytes = 0;  ///< that the evidence judges, of all ranks
     std::vector<PartSpan> parts;
     /// "total", the parts by name, "late", "agree".
-    std::vector<Named> seconds;
+    std::vector<NamedNumber> seconds;
     double counted = 0;  ///< seconds over which the rate counts the bytes
     double start = 0;    ///< this rank's clock at the ranks' common start
     double ended = 0;    ///< this rank's clock after the last part, before caches are looked at

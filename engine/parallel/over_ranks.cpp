@@ -6,20 +6,19 @@
 
 namespace effio {
 
-std::vector<Named> divided(std::vector<Named> numbers, std::string_view whole,
-                           std::span<const Named> parts) {
+std::vector<NamedNumber> divided(std::vector<NamedNumber> numbers, std::string_view whole,
+                                 std::span<const NamedNumber> parts) {
     const auto at = std::find_if(numbers.begin(), numbers.end(),
-                                 [&](const Named& number) { return number.first == whole; });
+                                 [&](const NamedNumber& number) { return number.name == whole; });
     if (parts.empty() || at == numbers.end()) return numbers;
     double sum = 0;
     for (const auto& [name, value] : parts) sum += value;
-    at->second = remainder_of(at->second, sum);
+    at->value = remainder_of(at->value, sum);
     numbers.insert(at + 1, parts.begin(), parts.end());
     return numbers;
 }
 
-std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
-                                                        std::span<const Named> mine) {
+std::vector<Named<Spread>> spread_over(const Comm& comm, std::span<const NamedNumber> mine) {
     std::vector<double> low;
     for (const auto& [name, value] : mine) low.push_back(value);
     auto high = low;
@@ -27,16 +26,16 @@ std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
     comm.min(std::span<double>(low));
     comm.max(std::span<double>(high));
     comm.sum(std::span<double>(sum));
-    std::vector<std::pair<std::string, Spread>> spreads;
+    std::vector<Named<Spread>> spreads;
     for (std::size_t i = 0; i < mine.size(); ++i) {
-        spreads.emplace_back(mine[i].first, Spread{low[i], sum[i] / comm.size(), high[i]});
+        spreads.emplace_back(mine[i].name, Spread{low[i], sum[i] / comm.size(), high[i]});
     }
     return spreads;
 }
 
 Spread spread_over(const Comm& comm, double mine) {
-    const Named named{"", mine};
-    return spread_over(comm, std::span(&named, 1)).front().second;
+    const NamedNumber named{"", mine};
+    return spread_over(comm, std::span(&named, 1)).front().value;
 }
 
 Histogram merged_over(const Comm& comm, const Histogram& mine) {

@@ -12,15 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/named.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
 #include "parallel/comm.hpp"
 
 namespace effio {
-
-/// A named number of this rank, e.g. the seconds of one part.
-using Named = std::pair<std::string, double>;
 
 /// Seconds of a whole that are not in its parts. Rounding can make the parts the longer ones, by
 /// some 1e-18 s; a time is never negative.
@@ -29,12 +27,11 @@ inline double remainder_of(double whole, double parts) {
 }
 
 /// Divides the number `whole`: `parts` are inserted after it, and it keeps the remainder.
-std::vector<Named> divided(std::vector<Named> numbers, std::string_view whole,
-                           std::span<const Named> parts);
+std::vector<NamedNumber> divided(std::vector<NamedNumber> numbers, std::string_view whole,
+                                 std::span<const NamedNumber> parts);
 
 /// Minimum, mean and maximum of each number; names and order are the same on all ranks.
-std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
-                                                        std::span<const Named> mine);
+std::vector<Named<Spread>> spread_over(const Comm& comm, std::span<const NamedNumber> mine);
 Spread spread_over(const Comm& comm, double mine);
 
 /// The operation times of all ranks in one distribution.

@@ -31,7 +31,7 @@ std::vector<std::string> environment_with(const ShellVariables& variables) {
         const std::string_view old(*entry);
         const bool replaced = std::any_of(
             variables.begin(), variables.end(),
-            [&](const auto& variable) { return old.substr(0, old.find('=')) == variable.first; });
+            [&](const auto& variable) { return old.substr(0, old.find('=')) == variable.name; });
         if (!replaced) all.emplace_back(old);
     }
     return all;

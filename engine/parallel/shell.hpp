@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/named.hpp"
 #include "parallel/session.hpp"
 
 namespace effio {
 
 /// What the command finds in its environment in addition to that of this process.
-using ShellVariables = std::vector<std::pair<std::string, std::string>>;
+using ShellVariables = std::vector<Named<std::string>>;
 
 /// `/bin/sh -c command`, waited for. Its input is empty, its output that of this rank. An error
 /// names the command and how it ended: a code other than 0, a signal, or not started at all. If a

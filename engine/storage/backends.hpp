@@ -100,4 +100,10 @@ std::unique_ptr<Names> make_names(Session& session, const BackendChoice& choice,
 std::unique_ptr<ArrayLibrary> make_arrays(Session& session, const BackendChoice& choice,
                                           const SimRoom* room);
 
+/// What a benchmark needs of a backend, and whether it is there.
+struct Need {
+    bool present;
+    const char* what;
+};
+
 }  // namespace effio

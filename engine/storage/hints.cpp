@@ -93,11 +93,11 @@ class FaultyLines {
 
 void Hints::set(const std::string& key, const std::string& value) {
     const auto it =
-        std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& p) { return p.first == key; });
+        std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& p) { return p.name == key; });
     if (it == pairs_.end()) {
         pairs_.emplace_back(key, value);
     } else {
-        it->second = value;
+        it->value = value;
     }
 }
 

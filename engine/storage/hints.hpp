@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "core/named.hpp"
 
 namespace effio {
 
@@ -27,7 +28,7 @@ class Hints {
     friend bool operator==(const Hints&, const Hints&) = default;
 
   private:
-    std::vector<std::pair<std::string, std::string>> pairs_;
+    std::vector<Named<std::string>> pairs_;
 };
 
 /// What a library says of the hints of an open file.

@@ -62,15 +62,15 @@ struct RowResult {
     std::int64_t ranks = 0;
     Access access = Access::write;
     Row row;
-    std::string file;              ///< short name, rank 0's for separated files
-    double scheduled = 0;          ///< Tp in seconds
-    std::int64_t repetitions = 0;  ///< r
-    std::int64_t bytes = 0;        ///< n*L*r
-    RowTimes times;                ///< of the root
-    std::optional<double> ended;   ///< by the root's clock
-    RowSpan span;                  ///< over which the rate counts the bytes
-    std::vector<std::pair<std::string, Spread>> spreads;  ///< the same parts over the ranks
-    std::int64_t errors = 0;  ///< failed calls and wrong chunks on all ranks
+    std::string file;                    ///< short name, rank 0's for separated files
+    double scheduled = 0;                ///< Tp in seconds
+    std::int64_t repetitions = 0;        ///< r
+    std::int64_t bytes = 0;              ///< n*L*r
+    RowTimes times;                      ///< of the root
+    std::optional<double> ended;         ///< by the root's clock
+    RowSpan span;                        ///< over which the rate counts the bytes
+    std::vector<Named<Spread>> spreads;  ///< the same parts over the ranks
+    std::int64_t errors = 0;             ///< failed calls and wrong chunks on all ranks
     std::vector<Error> error_list;
     bool valid = true;  ///< false: a call, the sync or the size check failed
     StopReason stopped = StopReason::count;

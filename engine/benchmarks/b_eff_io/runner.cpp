@@ -15,7 +15,7 @@ namespace effio::b_eff_io {
 namespace {
 
 /// The parts of a row's time, by name.
-std::array<Named, 6> parts_of(const RowTimes& t) {
+std::array<NamedNumber, 6> parts_of(const RowTimes& t) {
     return {{{"total", t.total},
              {"calls", t.calls()},
              {"barrier", t.barrier},

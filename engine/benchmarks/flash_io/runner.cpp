@@ -408,7 +408,7 @@ Result<Footprint> Runner::size_of_files(const Task& t) const {
                  can.shared_file ? schema.bytes() : schema.share_bytes(comm_.rank()), false);
 }
 
-std::pair<FileRun, Agreed> Runner::visit(Task& t) {
+Runner::OneFile Runner::visit(Task& t) {
     const auto& p = setup_.parameters;
     const ArrayCapabilities can = library_.capabilities();
     FileRun run;

@@ -76,7 +76,11 @@ class Runner {
     Status get_all(const Task& t);
     std::int64_t verify(const Task& t, Outcome& mine) const;
     void carry_out(Task& t);
-    std::pair<FileRun, Agreed> visit(Task& t);
+    struct OneFile {
+        FileRun run;
+        Agreed agreed;
+    };
+    OneFile visit(Task& t);
     VisitSteps steps(Task& t, FileRun& run, Outcome& mine);
     /// Of the file that this rank reports, its own or the shared one.
     Result<Footprint> size_of_files(const Task& t) const;

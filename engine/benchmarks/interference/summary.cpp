@@ -14,7 +14,7 @@
 namespace effio::interference {
 namespace {
 
-using Spans = std::vector<std::pair<double, double>>;
+using Spans = std::vector<Span>;
 
 /// Mean rate of each cell of a part that counts.
 struct CellRate {

@@ -67,9 +67,14 @@ struct TurnDone {
 /// The groups of the turn but `group`: "2", "2,3"; empty alone.
 std::string others(const Turn& turn, int group);
 
+/// Seconds from the common start.
+struct Span {
+    double begin = 0;
+    double end = 0;
+};
+
 /// Seconds in which one of `mine` and one of `theirs` ran at the same time, summed over all pairs.
-double overlap_seconds(const std::vector<std::pair<double, double>>& mine,
-                       const std::vector<std::pair<double, double>>& theirs);
+double overlap_seconds(const std::vector<Span>& mine, const std::vector<Span>& theirs);
 
 /// How much slower a group is next to others than alone.
 struct SlowDown {

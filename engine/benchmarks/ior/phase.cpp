@@ -308,7 +308,7 @@ Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
 }
 
 /// Seconds of this rank.
-std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
+std::vector<NamedNumber> Runner::parts_of(const Task& task, const Measured& m) const {
     const auto& p = setup_.parameters;
     const PartSpan& transfer = m.seen.part("transfer");
     const double compare = m.pass.longest(&WorkerResult::compare_seconds);
@@ -318,7 +318,7 @@ std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
     const double copy = m.pass.longest(&WorkerResult::copy_seconds);
     double waited = 0;
     for (const auto& part : m.seen.parts) waited += part.agreed - part.end;
-    std::vector<Named> parts{
+    std::vector<NamedNumber> parts{
         {"total", m.seen.counted},
         {"open", m.seen.part("open").seconds()},
         {"transfer", remainder_of(transfer.seconds(), compare + think + held + flush + copy)}};

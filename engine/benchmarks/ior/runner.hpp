@@ -97,7 +97,7 @@ class Runner {
     }
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;
-    std::vector<Named> parts_of(const Task& task, const Measured& m) const;
+    std::vector<NamedNumber> parts_of(const Task& task, const Measured& m) const;
     std::vector<PartSpan> spans_of(const Task& task, const Visited& seen) const;
     PhaseResult sum_up(const Task& task, Measured& m);
     /// `reads` and `writes` are this rank's.

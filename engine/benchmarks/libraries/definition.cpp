@@ -105,8 +105,8 @@ std::string HintSet::idle_for(std::string_view backend, const ArrayCapabilities&
     if (!settings_of(backend).empty()) return {};
     if (access && can.collective) return {};
     // Keys of PnetCDF's own mean nothing to others.
-    const bool reaches = std::any_of(hints.begin(), hints.end(), [&](const auto& pair) {
-        return backend == "pnetcdf" || !pair.first.starts_with("nc_");
+    const bool reaches = std::any_of(hints.begin(), hints.end(), [&](const auto& hint) {
+        return backend == "pnetcdf" || !hint.name.starts_with("nc_");
     });
     if (can.hints && reaches) return {};
     return fmt::format("nothing in the set '{}' reaches {}", name, backend);

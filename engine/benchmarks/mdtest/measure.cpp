@@ -215,7 +215,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     const Parameters& p = iteration.parameters;
     const double ready = local.late + local.work;
     const double total = local.late + local.total;
-    std::vector<Named> parts{{"total", total}, {"work", local.work}, {"sync", local.sync}};
+    std::vector<NamedNumber> parts{{"total", total}, {"work", local.work}, {"sync", local.sync}};
     if (p.after_phase) parts.emplace_back("hook", local.hook);
     parts.emplace_back("late", local.late);
     parts.emplace_back("barrier", remainder_of(local.total, local.work + local.sync + local.hook));

@@ -60,7 +60,7 @@ struct PhaseResult {
     /// Over ranks: "total" from the agreed start to after the closing barrier, "work" to the end of
     /// the rank's own last call, "sync" of the file system, "hook" of the command after the phase
     /// if there is one, "barrier" the wait for the others.
-    std::vector<std::pair<std::string, Spread>> seconds;
+    std::vector<Named<Spread>> seconds;
     std::optional<double> ended;  ///< of all ranks together, by the session's clock
     bool valid = true;
     std::string invalid_reason;
@@ -79,7 +79,7 @@ struct PhaseResult {
     std::int64_t error_count = 0;
     std::vector<Error> errors;
 
-    double total_seconds() const { return seconds.front().second.max; }
+    double total_seconds() const { return seconds.front().value.max; }
     /// Operations per second: all of them over the time of the slowest rank.
     double rate() const { return static_cast<double>(operations) / total_seconds(); }
     bool has_rate() const { return valid && total_seconds() > 0 && operations > 0; }

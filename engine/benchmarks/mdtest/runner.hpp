@@ -78,9 +78,14 @@ class Runner {
     RankTable& rank_table_;
     std::optional<RankCsv> rank_csv_;  ///< on the root, if requested
     RunResult result_;
-    std::vector<std::pair<Json, UntilCi>> repeated_;  ///< by numbers of ranks and kinds of trees
-    std::optional<Error> error_;                      ///< the gravest so far
-    std::optional<Error> left_;  ///< on the root: what a tree holds that is not of this run
+    /// What was repeated with a number of ranks and a kind of trees.
+    struct Repeated {
+        Json place;
+        UntilCi until_ci;
+    };
+    std::vector<Repeated> repeated_;
+    std::optional<Error> error_;  ///< the gravest so far
+    std::optional<Error> left_;   ///< on the root: what a tree holds that is not of this run
     std::int64_t errors_ = 0;
     bool interrupted_ = false;
     bool stopping_ = false;

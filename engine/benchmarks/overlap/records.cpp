@@ -215,9 +215,8 @@ std::string text_of(const Point& point, std::string_view figure) {
                        name(point.work));
 }
 
-std::array<std::pair<std::string_view, double>, 2> timed_figures(const Times& times) {
-    return {std::pair{std::string_view("io_seconds"), times.io},
-            {std::string_view("both_seconds"), times.both}};
+std::array<NamedNumber, 2> timed_figures(const Times& times) {
+    return {NamedNumber{"io_seconds", times.io}, NamedNumber{"both_seconds", times.both}};
 }
 
 Measurement Cell::to_measurement() const {

@@ -335,9 +335,10 @@ void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size
     comm.max(std::span<double>(longest));
     cell.times = {longest[0], longest[1], longest[2], longest[3],
                   longest[4], longest[5], longest[6], longest[7]};
-    const std::array<Named, 5> parts{Named{"total", both.total}, Named{"post", both.post},
-                                     Named{"compute", both.computing}, Named{"poll", both.poll},
-                                     Named{"wait", both.wait}};
+    const std::array<NamedNumber, 5> parts{
+        NamedNumber{"total", both.total}, NamedNumber{"post", both.post},
+        NamedNumber{"compute", both.computing}, NamedNumber{"poll", both.poll},
+        NamedNumber{"wait", both.wait}};
     cell.seconds = spread_over(comm, parts);
     if (cell.valid) {
         Series& series = series_of(cell.point);
@@ -402,9 +403,9 @@ Series& Runner::series_of(const Point& point) {
 double& Runner::asked_of(const Method& way, bool write, std::size_t size) {
     const Point point{way.way, WorkKind::compute, write, bytes_of(size)};
     const auto found = std::find_if(asked_.begin(), asked_.end(),
-                                    [&](const auto& one) { return one.first == point; });
-    if (found != asked_.end()) return found->second;
-    return asked_.emplace_back(point, 0.0).second;
+                                    [&](const auto& one) { return one.point == point; });
+    if (found != asked_.end()) return found->seconds;
+    return asked_.emplace_back(point, 0.0).seconds;
 }
 
 }  // namespace effio::overlap

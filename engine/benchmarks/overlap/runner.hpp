@@ -144,7 +144,11 @@ class Runner {
     Buffer memory_;
     Buffer again_;  ///< what was written, read back
     std::vector<Series> series_;
-    std::vector<std::pair<Point, double>> asked_;
+    struct Asked {
+        Point point;
+        double seconds = 0;
+    };
+    std::vector<Asked> asked_;
     UntilCi until_ci_;
     std::uint64_t generation_ = 0;
     std::int64_t done_ = 0;  ///< cells

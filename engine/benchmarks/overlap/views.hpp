@@ -10,6 +10,7 @@
 
 #include "benchmarks/overlap/runner.hpp"
 #include "core/fields.hpp"
+#include "core/named.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::overlap {
@@ -20,7 +21,7 @@ Json where_of(const Point& point);
 std::string text_of(const Point& point, std::string_view figure);
 /// The times whose means are figures, and on which --until-ci looks: a share may be 0 and has then
 /// no width that is relative to it.
-std::array<std::pair<std::string_view, double>, 2> timed_figures(const Times& times);
+std::array<NamedNumber, 2> timed_figures(const Times& times);
 
 ResultInfo result_info();
 /// For the run line.

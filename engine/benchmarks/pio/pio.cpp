@@ -268,7 +268,7 @@ Status Parameters::check() {
 Status Parameters::set_modules() {
     modules.clear();
     for (const auto& row : spatial_words()) {
-        const Spatial one = row.second;
+        const Spatial one = row.value;
         const bool chosen =
             spatial.empty() ? (one == Spatial::own) == bool(levels_text) : has(spatial, one);
         if (!chosen) continue;

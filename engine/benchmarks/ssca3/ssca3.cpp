@@ -254,11 +254,11 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         add(detections, detected, study::write_pass(), 3);
     }
     const auto chains = static_cast<double>(deal.chains);
-    const std::pair<std::string, std::string> templates_in{"templates", "read"};
-    const std::pair<std::string, std::string> raw_in{"raw", "read"};
-    const std::pair<std::string, std::string> images_out{"images", "write"};
-    const std::pair<std::string, std::string> images_in{"images", "read"};
-    const std::pair<std::string, std::string> detections_out{"detections", "write"};
+    const study::CellPass templates_in{"templates", "read"};
+    const study::CellPass raw_in{"raw", "read"};
+    const study::CellPass images_out{"images", "write"};
+    const study::CellPass images_in{"images", "read"};
+    const study::CellPass detections_out{"detections", "write"};
     study.headline = study::Headline::throughputs;
     study.throughputs = {{"images_per_second",
                           "Stage 1, images per second",

@@ -38,12 +38,18 @@ struct JobOptions {
     PlanInput plan_input(std::int64_t ranks) const;
 };
 
+/// An option of ours, and what a classic command line has for it.
+struct Renamed {
+    std::string ours;
+    std::string theirs;
+};
+
 /// The command line that the run line records and what it was translated from, if it was.
 struct Invocation {
     std::vector<std::string> arguments;
     std::vector<std::string> classic;  ///< the classic program's own command line; else empty
-    /// Our options, as messages name them, and what the classic command line has for them.
-    std::vector<std::pair<std::string, std::string>> wording;
+    /// What messages name in place of our options.
+    std::vector<Renamed> wording;
 
     /// The text with the words of the command line that the user gave.
     std::string worded(std::string text) const;

@@ -25,8 +25,7 @@ MessageCounts LengthResult::verified() const {
     return sum;
 }
 
-std::vector<std::pair<std::string, double>> hpcc_values(const LengthResult& latency,
-                                                        const LengthResult& bandwidth) {
+std::vector<NamedNumber> hpcc_values(const LengthResult& latency, const LengthResult& bandwidth) {
     constexpr double usec = 1e6;
     constexpr double giga = 1e-9;
     return {

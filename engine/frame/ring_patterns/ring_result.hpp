@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/named.hpp"
 #include "core/record.hpp"
 #include "frame/ring_patterns/kept_messages.hpp"
 #include "frame/ring_patterns/ring_schedule.hpp"
@@ -57,7 +58,6 @@ struct LengthResult {
 };
 
 /// The lines of hpccoutf.txt: name with unit and value, microseconds and 1e9 bytes per second.
-std::vector<std::pair<std::string, double>> hpcc_values(const LengthResult& latency,
-                                                        const LengthResult& bandwidth);
+std::vector<NamedNumber> hpcc_values(const LengthResult& latency, const LengthResult& bandwidth);
 
 }  // namespace effio::rings

@@ -100,12 +100,12 @@ enum class Counts {
 };
 
 /// Which ranks a cell of fewer than the run has, and their order.
-struct Layout {
+struct RankLayout {
     /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
     /// order anew to fit the machine.
     std::vector<int> grid = {};
     Placing placing = Placing::in_order;
-    friend bool operator==(const Layout&, const Layout&) = default;
+    friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };
 
 /// Files that are reached by O_DIRECT, whatever the run's own way is.
@@ -141,7 +141,7 @@ struct Cell {
     std::vector<Pass> passes;
 
     int ranks = 1;  ///< this many of the run take part: 0…ranks-1, or as `layout` says
-    Layout layout = {};
+    RankLayout layout = {};
 
     /// Start of the files' names. Cells of one name are next to each other in the list; the first
     /// of them creates the files if it writes, after the last one they are removed.
@@ -155,7 +155,7 @@ struct Cell {
     /// Of the file system, that its backend makes of each file: the parts of a container.
     int parts_of_file = 1;
 
-    Data data = {};
+    CellData data = {};
     Content content = Content::words;
 
     /// The way to its files, where that is not the run's own.
@@ -204,6 +204,13 @@ struct Cell {
     }
 };
 
+/// All cells of a pattern, in one of their passes.
+struct CellPass {
+    std::string pattern;
+    std::string access;
+    friend bool operator==(const CellPass&, const CellPass&) = default;
+};
+
 /// So much of something in the seconds that several passes take together, for each place that the
 /// axes have: images per second, say.
 struct Throughput {
@@ -211,7 +218,7 @@ struct Throughput {
     std::string title;  ///< "images/s"
     std::string unit;   ///< "images/s", "B/s"
     double amount = 0;
-    std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
+    std::vector<CellPass> passes;
 };
 
 /// The result that answers a study's question; it is reported first.

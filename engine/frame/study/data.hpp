@@ -106,6 +106,6 @@ struct Arrays {
     double calls_in_all(int ranks) const;
 };
 
-using Data = std::variant<Pieces, Items, Streams, Arrays>;
+using CellData = std::variant<Pieces, Items, Streams, Arrays>;
 
 }  // namespace effio::study

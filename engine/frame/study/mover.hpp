@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/named.hpp"
 #include "core/series.hpp"
 #include "frame/call_log.hpp"
 #include "frame/observers.hpp"
@@ -43,7 +44,7 @@ struct Moved {
     bool interrupted = false;  ///< a signal stopped the calls
     std::int64_t files = 0;    ///< visited, of items
     /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
-    std::vector<std::pair<std::string, double>> parts;
+    std::vector<NamedNumber> parts;
     Histogram times;
     /// Calls (of items: visits) that did not fail, by time since the start of the pass; empty where
     /// a library makes them.

@@ -12,11 +12,11 @@ namespace effio::study {
 namespace {
 
 /// Variance of the ranks' numbers about their means, n-1 in the denominator; 0 for one rank.
-std::vector<double> variance_over(const Comm& comm, std::span<const Named> mine,
-                                  const std::vector<std::pair<std::string, Spread>>& spreads) {
+std::vector<double> variance_over(const Comm& comm, std::span<const NamedNumber> mine,
+                                  const std::vector<Named<Spread>>& spreads) {
     std::vector<double> squares;
     for (std::size_t i = 0; i < mine.size(); ++i) {
-        const double away = mine[i].second - spreads[i].second.mean;
+        const double away = mine[i].value - spreads[i].value.mean;
         squares.push_back(away * away);
     }
     comm.sum(std::span<double>(squares));
@@ -25,15 +25,16 @@ std::vector<double> variance_over(const Comm& comm, std::span<const Named> mine,
 }
 
 /// The waits after the parts, named as these.
-std::vector<Named> waits_of(const std::vector<PartSpan>& parts, double PartSpan::* wait) {
-    std::vector<Named> waits;
+std::vector<NamedNumber> waits_of(const std::vector<PartSpan>& parts, double PartSpan::* wait) {
+    std::vector<NamedNumber> waits;
     for (const auto& part : parts) waits.emplace_back(part.name, part.*wait);
     return waits;
 }
 
 /// The named numbers of each rank; on the root only. Names and order are the same on all ranks.
-std::vector<std::vector<Named>> gathered(const Comm& comm, std::span<const Named> mine) {
-    std::vector<std::vector<Named>> all;
+std::vector<std::vector<NamedNumber>> gathered(const Comm& comm,
+                                               std::span<const NamedNumber> mine) {
+    std::vector<std::vector<NamedNumber>> all;
     for (const auto& [name, value] : mine) {
         const auto column = comm.gather(value);
         all.resize(column.size());
@@ -65,8 +66,8 @@ std::vector<RemovedFile> gathered(const Comm& comm, const std::vector<RemovedFil
 void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     const Comm& comm = ranks_.of_the_run();
     const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
-                                   [](const Named& s) { return s.first == "transfer"; });
-    const double seconds = part == done.seen.seconds.end() ? 0 : part->second;
+                                   [](const NamedNumber& s) { return s.name == "transfer"; });
+    const double seconds = part == done.seen.seconds.end() ? 0 : part->value;
     r.rank_rates = spread_over(comm, rate_of(static_cast<double>(done.moved.bytes), seconds));
     const int called = session().comm.rank();
     r.slowest = largest_over(comm, seconds, session().host, 1, called).front();
@@ -76,11 +77,11 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     const auto hosts = comm.gather(session().host);
     const auto numbers = gathered_over(
         comm, std::array{static_cast<double>(done.moved.bytes),
-                         done.seen.seconds.empty() ? 0 : done.seen.seconds.front().second, seconds,
+                         done.seen.seconds.empty() ? 0 : done.seen.seconds.front().value, seconds,
                          static_cast<double>(called), static_cast<double>(done.moved.calls)});
     auto seconds_of = gathered(comm, done.seen.seconds);
-    std::vector<std::vector<Named>> file_waits;
-    std::vector<std::vector<Named>> global_waits;
+    std::vector<std::vector<NamedNumber>> file_waits;
+    std::vector<std::vector<NamedNumber>> global_waits;
     if (visit_.cell.manner.waits) {
         file_waits = gathered(comm, waits_of(done.seen.parts, &PartSpan::file_wait));
         global_waits = gathered(comm, waits_of(done.seen.parts, &PartSpan::global_wait));

@@ -64,15 +64,15 @@ const Fields<Mean>& scaling_fields() {
 }
 
 /// What the headline names in addition to its value.
-struct Named {
+struct HeadlineRate {
     std::string figure = {};                       ///< of a throughput
     std::optional<Json> place = {};                ///< of the value
     std::optional<Json> weakest = {};              ///< the lowest rate
     std::optional<std::vector<Json>> others = {};  ///< the highest rates of other accesses
 };
 
-const Fields<Named>& headline_fields() {
-    using N = Named;
+const Fields<HeadlineRate>& headline_fields() {
+    using N = HeadlineRate;
     using F = Field<N>;
     static const Fields<N> fields{
         F("figure", Unit::word, "whose value it is", &N::figure).only_if([](const N& n) {
@@ -156,7 +156,7 @@ class RecordView : public Observer {
         Figure f = figure(own, Json::object(), Metric::none("B/s", "nothing was measured"));
         if (best.empty()) return f;
         f.metric = Metric::rate(best.front()->rates.mean());
-        Named named{.place = best.front()->where()};
+        HeadlineRate named{.place = best.front()->where()};
         if (definition_.headline == Headline::strongest_and_weakest) {
             named.weakest = Means::weakest(means, *best.front())->where();
         } else {

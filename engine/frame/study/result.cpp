@@ -74,7 +74,7 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
 
 Json PassResult::variances() const {
     Json all = Json::object();
-    for (std::size_t i = 0; i < variance.size(); ++i) all[seconds[i].first] = variance[i];
+    for (std::size_t i = 0; i < variance.size(); ++i) all[seconds[i].name] = variance[i];
     return all;
 }
 
@@ -260,15 +260,15 @@ std::vector<Flow> Means::flows(const std::vector<Mean>& means) const {
     std::vector<Flow> all;
     for (const auto& what : definition_.throughputs) {
         for (const auto& first : means) {
-            if (first.cell->pattern != what.passes.front().first ||
-                first.pass.name != what.passes.front().second) {
+            if (first.cell->pattern != what.passes.front().pattern ||
+                first.pass.name != what.passes.front().access) {
                 continue;
             }
             Flow flow{&what, coordinates(*first.cell), axes_text(*first.cell)};
             std::map<std::int64_t, double> seconds;
             std::map<std::int64_t, std::size_t> found;
             for (const auto& mean : means) {
-                const std::pair pass(mean.cell->pattern, mean.pass.name);
+                const CellPass pass{mean.cell->pattern, mean.pass.name};
                 if (std::find(what.passes.begin(), what.passes.end(), pass) == what.passes.end() ||
                     coordinates(*mean.cell) != flow.where) {
                     continue;

@@ -31,10 +31,10 @@ struct RankLine {
     double transfer = 0;
     int rank = 0;  ///< of the run
     std::int64_t calls = 0;
-    std::vector<Named> seconds;  ///< of the parts
+    std::vector<NamedNumber> seconds;  ///< of the parts
     // After each part, where the ranks wait (Manner::waits):
-    std::vector<Named> file_waits;
-    std::vector<Named> global_waits;
+    std::vector<NamedNumber> file_waits;
+    std::vector<NamedNumber> global_waits;
 };
 
 /// A file that a cell removed (Manner::unlinks).

@@ -301,7 +301,7 @@ class Runner {
     UntilCi until_ci_;
     std::unique_ptr<CellRanks> cell_ranks_;  ///< null on ranks that do not take part
     int rank_count_ = 0;
-    Layout layout_;
+    RankLayout layout_;
     std::size_t done_ = 0;
     std::int64_t wrong_ = 0;
     Outcome fatal_;

@@ -286,7 +286,7 @@ TEST(IorWording, has_each_option_that_a_line_becomes) {
                 continue;  // always the same, and no fault of the line
             }
             const auto row = std::find_if(wording.begin(), wording.end(),
-                                          [&name](const auto& one) { return one.first == name; });
+                                          [&name](const auto& one) { return one.ours == name; });
             EXPECT_NE(row, wording.end()) << name;
         }
     }

@@ -68,8 +68,8 @@ TEST_F(Visits, wait_for_the_slowest_after_each_part_that_is_agreed_on) {
     EXPECT_DOUBLE_EQ(seen.part("transfer").begin, ranks);
     EXPECT_DOUBLE_EQ(seen.part("close").end, ranks + 9);
     EXPECT_DOUBLE_EQ(seen.counted, ranks + 9);
-    EXPECT_EQ(seen.seconds.back().first, "agree");
-    EXPECT_DOUBLE_EQ(seen.seconds.back().second, ranks - (rank + 1));
+    EXPECT_EQ(seen.seconds.back().name, "agree");
+    EXPECT_DOUBLE_EQ(seen.seconds.back().value, ranks - (rank + 1));
 }
 
 TEST_F(Visits, what_is_checked_after_the_open_is_in_no_time) {
@@ -82,7 +82,7 @@ TEST_F(Visits, what_is_checked_after_the_open_is_in_no_time) {
         EXPECT_EQ(names(seen), all_parts);
         EXPECT_DOUBLE_EQ(seen.part("transfer").begin, alone ? rank + 1 : ranks);
         EXPECT_DOUBLE_EQ(seen.part("close").end, (alone ? rank + 1 : ranks) + 9);
-        EXPECT_DOUBLE_EQ(seen.seconds.front().second, (alone ? rank + 1 : ranks) + 9);
+        EXPECT_DOUBLE_EQ(seen.seconds.front().value, (alone ? rank + 1 : ranks) + 9);
         done.clear();
     }
     // What fails there is the end.
@@ -100,7 +100,7 @@ TEST_F(Visits, wait_for_nobody_where_the_ranks_go_on_alone) {
     EXPECT_DOUBLE_EQ(seen.part("sync").begin, rank + 3);
     EXPECT_DOUBLE_EQ(seen.part("close").end, rank + 10);
     EXPECT_DOUBLE_EQ(seen.counted, rank + 10);
-    EXPECT_DOUBLE_EQ(seen.seconds.back().second, 0);
+    EXPECT_DOUBLE_EQ(seen.seconds.back().value, 0);
 }
 
 TEST_F(Visits, leave_the_sync_out_of_the_rate_where_it_is_not_counted) {

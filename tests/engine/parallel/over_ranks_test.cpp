@@ -16,14 +16,14 @@ struct OverRanks : testing::Test {
 };
 
 TEST_F(OverRanks, spreads_are_least_mean_and_most) {
-    const std::array<Named, 2> mine{{{"rank", rank}, {"constant", 7}}};
+    const std::array<NamedNumber, 2> mine{{{"rank", rank}, {"constant", 7}}};
     const auto spreads = spread_over(comm, mine);
     ASSERT_EQ(spreads.size(), 2U);
-    EXPECT_EQ(spreads[0].first, "rank");
-    EXPECT_DOUBLE_EQ(spreads[0].second.min, 0);
-    EXPECT_DOUBLE_EQ(spreads[0].second.mean, last / 2);
-    EXPECT_DOUBLE_EQ(spreads[0].second.max, last);
-    EXPECT_DOUBLE_EQ(spreads[1].second.mean, 7);
+    EXPECT_EQ(spreads[0].name, "rank");
+    EXPECT_DOUBLE_EQ(spreads[0].value.min, 0);
+    EXPECT_DOUBLE_EQ(spreads[0].value.mean, last / 2);
+    EXPECT_DOUBLE_EQ(spreads[0].value.max, last);
+    EXPECT_DOUBLE_EQ(spreads[1].value.mean, 7);
     EXPECT_DOUBLE_EQ(spread_over(comm, rank).max, last);
 }
 
@@ -80,13 +80,13 @@ TEST_F(OverRanks, what_is_left_of_a_time_is_never_less_than_nothing) {
 TEST_F(OverRanks, a_part_that_is_divided_keeps_no_less_than_nothing) {
     // 0.3 - 0.1 - 0.2 is -2.8e-17: partest's open, write and close in virtual time.
     ASSERT_LT(0.3 - 0.1 - 0.2, 0);
-    const std::vector<Named> parts{{"open", 0.1}, {"close", 0.2}};
+    const std::vector<NamedNumber> parts{{"open", 0.1}, {"close", 0.2}};
     const auto seconds =
         divided({{"total", 0.5}, {"transfer", 0.3}, {"late", 0}}, "transfer", parts);
-    const std::vector<Named> expected{
+    const std::vector<NamedNumber> expected{
         {"total", 0.5}, {"transfer", 0}, {"open", 0.1}, {"close", 0.2}, {"late", 0}};
     EXPECT_EQ(seconds, expected);
-    EXPECT_DOUBLE_EQ(divided({{"transfer", 0.5}}, "transfer", parts)[0].second, 0.2);
+    EXPECT_DOUBLE_EQ(divided({{"transfer", 0.5}}, "transfer", parts)[0].value, 0.2);
     EXPECT_EQ(divided({{"total", 0.5}}, "transfer", parts).size(), 1U);
 }
 

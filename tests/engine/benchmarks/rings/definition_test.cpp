@@ -82,8 +82,8 @@ TEST(HpccValues, are_microseconds_and_1e9_bytes_per_second) {
         ring.seconds = seconds * 1e-3;
         latency.random.push_back(ring);
     }
-    const auto list = hpcc_values(latency, bandwidth);
-    const std::map<std::string, double> values(list.begin(), list.end());
+    std::map<std::string, double> values;
+    for (const auto& [name, value] : hpcc_values(latency, bandwidth)) values[name] = value;
     ASSERT_EQ(values.size(), 10U);
     EXPECT_DOUBLE_EQ(values.at("MaxPingPongLatency_usec"), 4);
     EXPECT_DOUBLE_EQ(values.at("MinPingPongLatency_usec"), 1);

@@ -223,7 +223,7 @@ TEST_P(StudyFrame, a_pass_that_writes_again_leaves_other_bytes) {
     // The visit's open belongs to the first pass, its close to the last.
     const auto has = [](const PassResult& r, const char* part) {
         return std::any_of(r.seconds.begin(), r.seconds.end(),
-                           [part](const auto& s) { return s.first == part; });
+                           [part](const auto& s) { return s.name == part; });
     };
     EXPECT_TRUE(has(more.results[0], "open") && !has(more.results[0], "close"));
     EXPECT_TRUE(!has(more.results[1], "open") && has(more.results[1], "sync"));

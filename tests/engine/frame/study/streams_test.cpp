@@ -181,7 +181,7 @@ TEST_P(StudyStreams, in_turn_twice_and_removed) {
     for (const auto& r : notes.results) {
         const auto has = [&](const char* part) {
             return std::any_of(r.seconds.begin(), r.seconds.end(),
-                               [&](const auto& s) { return s.first == part; });
+                               [&](const auto& s) { return s.name == part; });
         };
         EXPECT_TRUE(has("turn"));
         EXPECT_EQ(has("unlink"), !r.writing);
