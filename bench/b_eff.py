@@ -210,7 +210,7 @@ def pairs(kit: Kit) -> list[Pair]:
     return [
         *found,
         Pair(
-            "rings beside hpcc",
+            "rings and hpcc",
             "the ten values of hpccoutf.txt; each program's median within the other's spread",
             partial(rings_of_engine, kit),
             partial(rings_of_hpcc, kit),

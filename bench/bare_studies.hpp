@@ -106,11 +106,12 @@ class Scattered {
     Scattered(long piece, std::vector<long> places)
         : size_(static_cast<std::size_t>(piece)), places_(std::move(places)) {}
 
-    /// `data` are Files::period and a piece long.
-    double write(const std::string& path, const std::byte* data) {
+    /// `data_at(place)` is a piece.
+    template <class DataAt>
+    double write(const std::string& path, DataAt&& data_at) {
         const int fd = ::open(path.c_str(), O_RDWR | O_CREAT, 0666);
-        return each(fd, [=, size = size_](long place) {
-            return ::pwrite(fd, data + place % Files::period, size, place);
+        return each(fd, [&, fd, size = size_](long place) {
+            return ::pwrite(fd, data_at(place), size, place);
         });
     }
     double read(const std::string& path, std::byte* memory) {
@@ -139,12 +140,17 @@ class Small {
     Small(std::vector<std::string> paths, long bytes)
         : paths_(std::move(paths)), size_(static_cast<std::size_t>(bytes)) {}
 
-    double write(const std::byte* data) {
-        return each(O_RDWR | O_CREAT,
-                    [=, size = size_](int fd) { return ::pwrite(fd, data, size, 0); });
+    /// `data_of(n)` is what is in the file of path n.
+    template <class DataOf>
+    double write(DataOf&& data_of) {
+        return each(O_RDWR | O_CREAT, [&, size = size_](int fd, std::size_t n) {
+            return ::pwrite(fd, data_of(n), size, 0);
+        });
     }
     double read(std::byte* memory) {
-        return each(O_RDONLY, [=, size = size_](int fd) { return ::pread(fd, memory, size, 0); });
+        return each(O_RDONLY, [=, size = size_](int fd, std::size_t /*n*/) {
+            return ::pread(fd, memory, size, 0);
+        });
     }
 
   private:
@@ -152,9 +158,9 @@ class Small {
     double each(int flags, Call&& call) {
         const auto bytes = static_cast<long>(size_);
         return timed(bytes * static_cast<long>(paths_.size()), [&] {
-            for (const auto& path : paths_) {
-                const int fd = ::open(path.c_str(), flags, 0666);
-                must(call(fd) == bytes);
+            for (std::size_t n = 0; n < paths_.size(); ++n) {
+                const int fd = ::open(paths_[n].c_str(), flags, 0666);
+                must(call(fd, n) == bytes);
                 must(::close(fd) == 0);
             }
         });

@@ -81,6 +81,10 @@ class Engine {
         }
         return all;
     }
+    /// The number of the file of a visit of this rank.
+    std::int64_t file(std::int64_t visit) const {
+        return items_->file(session_.comm.rank(), visit);
+    }
 
   private:
     static std::string item(const std::string& path, std::int64_t file) {
@@ -217,9 +221,10 @@ int random(effio::Session& session, const std::string& directory, long bytes, lo
         places.push_back(addresses.place(addresses.number(i)));
     }
     const auto files = std::make_shared<bare::Scattered>(4096, std::move(places));
-    const std::byte* const data = engine.payload().stamped(0).data();
     std::byte* const memory = engine.payload().piece(0).data();
-    const Bare bare{[=](const std::string& path) { return files->write(path, data); },
+    // Both make their data, which are different in each call.
+    const auto data_at = [&](long place) { return engine.payload().stamped(place).data(); };
+    const Bare bare{[=](const std::string& path) { return files->write(path, data_at); },
                     [=](const std::string& path) { return files->read(path, memory); }};
     return take_turns(session.comm, "random", directory, engine, bare, turns);
 }
@@ -234,12 +239,15 @@ int small(effio::Session& session, const std::string& directory, long bytes, lon
     const auto storage = effio::make_storage(session, p.storage.backend, nullptr);
     Engine engine(session, *storage, first_cell(p, session.comm.size(), effio::ssca3::define));
     const long size = engine.addresses().piece();
-    const std::byte* const data = engine.payload().stamped(0).data();
     std::byte* const memory = engine.payload().piece(0).data();
+    const auto data_of = [&](std::size_t n) {
+        const std::int64_t file = engine.file(static_cast<std::int64_t>(n));
+        return engine.payload().stamped(engine.addresses().place(file)).data();
+    };
     const auto files = [&](const std::string& path) {
         return bare::Small(engine.items(path), size);
     };
-    const Bare bare{[&](const std::string& path) { return files(path).write(data); },
+    const Bare bare{[&](const std::string& path) { return files(path).write(data_of); },
                     [&](const std::string& path) { return files(path).read(memory); }};
     return take_turns(session.comm, "small", directory, engine, bare, turns);
 }

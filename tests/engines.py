@@ -397,7 +397,7 @@ def find_engines() -> dict[str, Engine]:
 
 def with_wheel(mpich: Engine) -> Engine:
     """The engine built with Debian's MPICH, which runs with the wheel's library instead. Skips the
-    test where that is impossible. Ranks are started by srun: there is no launcher."""
+    test where that is impossible."""
     import pytest
 
     if not (WHEEL / "libmpich.so.12").exists():
@@ -405,7 +405,9 @@ def with_wheel(mpich: Engine) -> Engine:
     needed = subprocess.run(["ldd", mpich.program], capture_output=True, text=True, check=False)
     if "libmpich.so.12" not in needed.stdout:
         pytest.skip(f"{mpich.program} needs no libmpich.so.12, which the wheel could replace")
-    return replace(mpich, name="mpich-wheel", mpiexec="", libraries=WHEEL)
+    return replace(
+        mpich, name="mpich-wheel", mpiexec=str(WHEEL.parent / "bin/mpiexec"), libraries=WHEEL
+    )
 
 
 def version_of_wheel() -> str:

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <thread>
 
 #include "core/clock.hpp"
+#include "parallel/file_system.hpp"
 #include "parallel/system.hpp"
 #include "parallel/topology.hpp"
 #include "storage/file_set.hpp"
@@ -50,11 +52,12 @@ std::string names_of(Session& session, const Topology& topology, bool without) {
     return names;
 }
 
-Status overwrite(const std::string& path, int flags, const std::string& text) {
-    auto file = open_file(path, O_WRONLY | O_NOFOLLOW | flags);
-    if (!file) return std::move(file.error());
-    auto wrote = pwrite_all(file->get(), path, std::as_bytes(std::span(text)), 0);
-    return wrote ? Status() : Status(std::move(wrote.error()));
+/// Not on a full file system: some let a writer wait for a minute.
+bool overwrite(const std::string& path, const std::string& text) {
+    const auto place = find_file_system(std::filesystem::path(path).parent_path().string());
+    if (!place || (place->total_bytes > 0 && place->free_bytes == 0)) return false;
+    const auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+    return file && pwrite_all(file->get(), path, std::as_bytes(std::span(text)), 0);
 }
 
 /// Empty if it cannot be read.
@@ -68,11 +71,13 @@ std::optional<std::string> read_all(const std::string& path, std::size_t most) {
     return text;
 }
 
-/// Collective: whether what the root wrote and closed is what the leaders of nodes read, who open
-/// the file afterwards; empty if one of them cannot.
+/// Collective: the root overwrites the file and closes it; whether that is what the leaders of
+/// nodes read, who open it afterwards. Empty if it cannot be written, or one of them cannot read
+/// it.
 std::optional<bool> reads_alike(Session& session, const Topology& topology, const std::string& path,
                                 const std::string& text) {
-    session.comm.barrier();
+    const bool failed = session.comm.is_root() && !overwrite(path, text);
+    if (session.comm.max(failed ? 1 : 0) > 0) return {};
     int unread = 0;
     int stale = 0;
     if (topology.is_node_leader()) {
@@ -86,17 +91,13 @@ std::optional<bool> reads_alike(Session& session, const Topology& topology, cons
     return unknown ? std::optional<bool>() : true;
 }
 
-/// Collective: whether a file that all nodes see is consistent from its close to the next open. One
-/// that was read before may still be in a node's cache when it is overwritten.
+/// Collective: whether a file that all nodes see is consistent from its close to the next open.
+/// What was read once may still be in a node's cache when it is overwritten.
 std::optional<bool> is_close_to_open(Session& session, const Topology& topology,
                                      const std::string& path, const std::string& token) {
     const auto first = reads_alike(session, topology, path, token);
-    const std::string turned(token.rbegin(), token.rend());
-    const bool failed = session.comm.is_root() && !overwrite(path, 0, turned);
-    if (session.comm.max(failed ? 1 : 0) > 0) return {};
-    const auto second = reads_alike(session, topology, path, turned);
-    if (first == false || second == false) return false;
-    return first && second ? std::optional(true) : std::nullopt;
+    if (first != true) return first;
+    return reads_alike(session, topology, path, {token.rbegin(), token.rend()});
 }
 
 Result<std::optional<bool>> check_one(Session& session, const Topology& topology,
@@ -104,7 +105,8 @@ Result<std::optional<bool>> check_one(Session& session, const Topology& topology
     const std::string path = joined(directory, ".effio-shared-" + token);
     session.progress.call("look for a file of another node");
     // Where none can be made, the check of the directory says why.
-    const bool made = session.comm.is_root() && bool(overwrite(path, O_CREAT | O_EXCL, token));
+    const bool made =
+        session.comm.is_root() && bool(open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
     if (session.comm.max(made ? 1 : 0) == 0) return std::optional<bool>();
     const bool without = topology.is_node_leader() && !sees(session, path);
     const int missing = session.comm.sum(without ? 1 : 0);

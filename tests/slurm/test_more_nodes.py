@@ -43,8 +43,13 @@ def run(
 ) -> list[Result]:
     """One job on these nodes that runs all lines, with so many ranks on each node."""
     size = [f"-N{nodes}", f"-n{nodes * each}", f"--ntasks-per-node={each}"]
-    srun = ["srun", "--mpi=pmi2", *size]
-    launch = [engine.mpiexec, *engine.flags] if engine.is_openmpi else srun
+    launch = ["srun", "--mpi=pmi2", *size]
+    if engine.is_openmpi:
+        launch = [engine.mpiexec, *engine.flags]
+    elif engine.name == "mpich-wheel":
+        # Slurm 22.05's PMI loses requests of MPICH 5 that have certain lengths ("value not properly
+        # terminated in client request"), which depend on the interfaces that are there.
+        launch = [engine.mpiexec, "-n", str(nodes * each), "-ppn", str(each)]
     script = [
         shlex.join([*launch, str(engine.program), *words, "--quiet", "--watchdog", "30s"])
         + f" || echo FAILED {words[0]}"
