@@ -33,7 +33,8 @@ class Files {
           calls_(block / transfer),
           first_(first) {}
 
-    /// Rates of all ranks in bytes per second; `path` is this rank's, `data_at(offset)` a transfer.
+    /// Rates of all ranks in bytes per second; `path` is this rank's file; `data_at(offset)`
+    /// returns a transfer.
     template <class DataAt>
     double write(const std::string& path, DataAt&& data_at) {
         const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);

@@ -106,7 +106,7 @@ class Scattered {
     Scattered(long piece, std::vector<long> places)
         : size_(static_cast<std::size_t>(piece)), places_(std::move(places)) {}
 
-    /// `data_at(place)` is a piece.
+    /// `data_at(place)` returns the piece to write there.
     template <class DataAt>
     double write(const std::string& path, DataAt&& data_at) {
         const int fd = ::open(path.c_str(), O_RDWR | O_CREAT, 0666);
@@ -140,7 +140,7 @@ class Small {
     Small(std::vector<std::string> paths, long bytes)
         : paths_(std::move(paths)), size_(static_cast<std::size_t>(bytes)) {}
 
-    /// `data_of(n)` is what is in the file of path n.
+    /// `data_of(n)` returns the contents of file n.
     template <class DataOf>
     double write(DataOf&& data_of) {
         return each(O_RDWR | O_CREAT, [&, size = size_](int fd, std::size_t n) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ior's passes and bare pwrite/pread loops in turn in one process: what the engine costs beside the
-// calls (bench/ior.py). Each writes a new file of each rank, and each reads both; both use the same
-// memory, and both make the same data, which are different in each call: what those cost is a pair
-// of its own (bench/data.py). Where files and memory lie is good for more per cent than what is
-// asked.
+// Runs ior's passes and bare pwrite/pread loops alternately in one process, to show what the engine
+// adds to the calls (bench/ior.py). Each side writes one new file per rank, and each reads both
+// files. Both use the same memory, because its address alone changes rates by several per cent.
+// Both generate the same data, which differ from call to call; bench/data.py measures that cost.
 //
 //   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>

@@ -222,7 +222,7 @@ int random(effio::Session& session, const std::string& directory, long bytes, lo
     }
     const auto files = std::make_shared<bare::Scattered>(4096, std::move(places));
     std::byte* const memory = engine.payload().piece(0).data();
-    // Both make their data, which are different in each call.
+    // Both sides generate their data, which differ from call to call.
     const auto data_at = [&](long place) { return engine.payload().stamped(place).data(); };
     const Bare bare{[=](const std::string& path) { return files->write(path, data_at); },
                     [=](const std::string& path) { return files->read(path, memory); }};

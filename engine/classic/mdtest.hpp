@@ -3,6 +3,7 @@
 // units that are what the headings say.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,29 @@ struct ClassicMdtest {
     bool rank_statistics = false;  ///< tables have the ranks' own rates, too
     bool all_ranks = false;        ///< each rank's figures before each table
 };
+
+/// A kind of phase, as the original lists it: a row of its summary, a line for each rank, two
+/// columns of its rank file.
+struct MdtestPhaseTitle {
+    mdtest::ItemKind thing;
+    mdtest::Action action;
+    const char* title;
+    bool in_summary = true;
+};
+/// In the original's order.
+inline constexpr std::array mdtest_phase_titles{
+    MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::create, "Directory creation"},
+    MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::stat, "Directory stat"},
+    // The original lists it, but never does it.
+    MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::read, "Directory read", false},
+    MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::rename, "Directory rename"},
+    MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::remove, "Directory removal"},
+    MdtestPhaseTitle{mdtest::ItemKind::file, mdtest::Action::create, "File creation"},
+    MdtestPhaseTitle{mdtest::ItemKind::file, mdtest::Action::stat, "File stat"},
+    MdtestPhaseTitle{mdtest::ItemKind::file, mdtest::Action::read, "File read"},
+    MdtestPhaseTitle{mdtest::ItemKind::file, mdtest::Action::remove, "File removal"},
+    MdtestPhaseTitle{mdtest::ItemKind::tree, mdtest::Action::create, "Tree creation"},
+    MdtestPhaseTitle{mdtest::ItemKind::tree, mdtest::Action::remove, "Tree removal"}};
 
 /// Of the ranks of a phase, over all iterations.
 struct MdtestRankSamples {

@@ -14,30 +14,10 @@
 namespace effio {
 namespace {
 
-using mdtest::Action;
 using mdtest::ItemKind;
 using mdtest::PhaseResult;
 using mdtest::RankDetail;
 using mdtest::RunResult;
-
-/// A pair of columns, in the original's order.
-struct CsvPair {
-    ItemKind thing;
-    Action action;
-    const char* title;
-};
-constexpr std::array csv_pairs{
-    CsvPair{ItemKind::directory, Action::create, "Directory creation"},
-    CsvPair{ItemKind::directory, Action::stat, "Directory stat"},
-    CsvPair{ItemKind::directory, Action::read, "Directory read"},  // never done
-    CsvPair{ItemKind::directory, Action::rename, "Directory rename"},
-    CsvPair{ItemKind::directory, Action::remove, "Directory removal"},
-    CsvPair{ItemKind::file, Action::create, "File creation"},
-    CsvPair{ItemKind::file, Action::stat, "File stat"},
-    CsvPair{ItemKind::file, Action::read, "File read"},
-    CsvPair{ItemKind::file, Action::remove, "File removal"},
-    CsvPair{ItemKind::tree, Action::create, "Tree creation"},
-    CsvPair{ItemKind::tree, Action::remove, "Tree removal"}};
 
 std::string pair_of(double operations, double seconds) {
     return fmt::format(",{:.10e},{:.10e}", rate_of(operations, seconds), seconds);
@@ -47,8 +27,8 @@ class ClassicRankTable : public mdtest::RankTable {
   public:
     std::string header() const override {
         std::string line = "rank,items";
-        for (const auto& [thing, action, title] : csv_pairs) {
-            line += fmt::format(",rate-{0},time-{0}", title);
+        for (const MdtestPhaseTitle& pair : mdtest_phase_titles) {
+            line += fmt::format(",rate-{0},time-{0}", pair.title);
         }
         return line;
     }
@@ -58,9 +38,9 @@ class ClassicRankTable : public mdtest::RankTable {
             iterations_.back().number != r.iteration) {
             iterations_.push_back({r.ranks, r.iteration, {}});
         }
-        for (std::size_t i = 0; i < csv_pairs.size(); ++i) {
-            if (!r.has_rate() || csv_pairs.at(i).thing != r.phase->thing ||
-                csv_pairs.at(i).action != r.phase->action) {
+        for (std::size_t i = 0; i < mdtest_phase_titles.size(); ++i) {
+            if (!r.has_rate() || mdtest_phase_titles.at(i).thing != r.phase->thing ||
+                mdtest_phase_titles.at(i).action != r.phase->action) {
                 continue;
             }
             iterations_.back().cells.at(i) =
@@ -89,7 +69,7 @@ class ClassicRankTable : public mdtest::RankTable {
     struct Done {
         int ranks = 1;
         std::int64_t number = 0;
-        std::array<std::optional<Cell>, csv_pairs.size()> cells;
+        std::array<std::optional<Cell>, mdtest_phase_titles.size()> cells;
     };
 
     static std::string of_all(const Done& one, std::int64_t items) {
@@ -102,8 +82,8 @@ class ClassicRankTable : public mdtest::RankTable {
     /// Trees are not a task's own, so its line ends before their columns.
     static std::string of_rank(const Done& one, std::size_t rank) {
         std::string line = fmt::format("{},", rank);
-        for (std::size_t i = 0; i < csv_pairs.size(); ++i) {
-            if (csv_pairs.at(i).thing == ItemKind::tree) continue;
+        for (std::size_t i = 0; i < mdtest_phase_titles.size(); ++i) {
+            if (mdtest_phase_titles.at(i).thing == ItemKind::tree) continue;
             const auto& cell = one.cells.at(i);
             if (!cell || rank >= cell->ranks.size()) {
                 line += ",,";

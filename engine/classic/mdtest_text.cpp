@@ -15,7 +15,6 @@
 namespace effio {
 namespace {
 
-using mdtest::Action;
 using mdtest::ItemKind;
 using mdtest::Observer;
 using mdtest::PhaseResult;
@@ -23,30 +22,12 @@ using mdtest::PhaseSummary;
 using mdtest::RunResult;
 using mdtest::Setup;
 
-/// A row of the table, in the original's order.
-struct SummaryRow {
-    ItemKind thing;
-    Action action;
-    const char* title;
-};
-constexpr std::array summary_rows{
-    SummaryRow{ItemKind::directory, Action::create, "Directory creation"},
-    SummaryRow{ItemKind::directory, Action::stat, "Directory stat"},
-    SummaryRow{ItemKind::directory, Action::rename, "Directory rename"},
-    SummaryRow{ItemKind::directory, Action::remove, "Directory removal"},
-    SummaryRow{ItemKind::file, Action::create, "File creation"},
-    SummaryRow{ItemKind::file, Action::stat, "File stat"},
-    SummaryRow{ItemKind::file, Action::read, "File read"},
-    SummaryRow{ItemKind::file, Action::remove, "File removal"},
-    SummaryRow{ItemKind::tree, Action::create, "Tree creation"},
-    SummaryRow{ItemKind::tree, Action::remove, "Tree removal"}};
-
 const char* kinds_of(mdtest::ItemSelection things) {
     if (things == mdtest::ItemSelection::both) return "files/directories";
     return things == mdtest::ItemSelection::files ? "files" : "directories";
 }
 
-bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
+bool has_row(const mdtest::Parameters& p, const MdtestPhaseTitle& row) {
     if (row.thing == ItemKind::tree || p.things == mdtest::ItemSelection::both) return true;
     return p.things == (row.thing == ItemKind::file ? mdtest::ItemSelection::files
                                                     : mdtest::ItemSelection::directories);
@@ -87,8 +68,8 @@ std::string table(const RunResult& run, int ranks, const Column& column, bool wi
     std::string text =
         fmt::format("{} (of {} iterations)\n{}", column.heading, run.setup.parameters.iterations,
                     with_ranks ? rank_head : plain_head);
-    for (const SummaryRow& row : summary_rows) {
-        if (!has_row(run.setup.parameters, row)) continue;
+    for (const MdtestPhaseTitle& row : mdtest_phase_titles) {
+        if (!row.in_summary || !has_row(run.setup.parameters, row)) continue;
         const auto is_row = [&](const auto& one) {
             return one.ranks == ranks && one.phase->thing == row.thing &&
                    one.phase->action == row.action;
@@ -116,7 +97,7 @@ std::string table(const RunResult& run, int ranks, const Column& column, bool wi
 std::string of_each_rank(const RunResult& run, int ranks, const Column& column,
                          std::span<const MdtestRankPhase> phases) {
     std::string text = fmt::format("\nPer process result ({}):\n", column.quantity);
-    const auto line = [&](const SummaryRow& row, std::int64_t iteration) {
+    const auto line = [&](const MdtestPhaseTitle& row, std::int64_t iteration) {
         const auto it = std::find_if(phases.begin(), phases.end(), [&](const auto& one) {
             return one.iteration == iteration && one.ranks == ranks &&
                    one.phase->thing == row.thing && one.phase->action == row.action;
@@ -129,13 +110,8 @@ std::string of_each_rank(const RunResult& run, int ranks, const Column& column,
     };
     for (std::int64_t i = 0; i < run.setup.parameters.iterations; ++i) {
         text += fmt::format("iteration: {}\n", i);
-        for (const SummaryRow& row : summary_rows) {
-            if (!has_row(run.setup.parameters, row)) continue;
-            // The original has a line for what it does not do to directories.
-            if (row.thing == ItemKind::directory && row.action == Action::rename) {
-                line({ItemKind::directory, Action::read, "Directory read"}, i);
-            }
-            line(row, i);
+        for (const MdtestPhaseTitle& row : mdtest_phase_titles) {
+            if (has_row(run.setup.parameters, row)) line(row, i);
         }
     }
     return text;

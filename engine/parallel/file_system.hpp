@@ -34,8 +34,8 @@ struct FileSystem {
     std::optional<std::int64_t> quota_free_bytes;  ///< left of the user's quota, where one is set
     std::optional<std::string> device;             ///< "major:minor" of a block device
     Json striping = nullptr;                       ///< {"count", "unit_bytes"} where known
-    /// A node reads what another one wrote and closed before it opened the file; empty if that was
-    /// not tried (storage/shared_directory.hpp).
+    /// Whether a node that opens a file reads what another node wrote and closed before; empty if
+    /// that was not tried (storage/shared_directory.hpp).
     std::optional<bool> close_to_open;
 
     Json to_json() const;

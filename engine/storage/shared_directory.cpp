@@ -52,7 +52,8 @@ std::string names_of(Session& session, const Topology& topology, bool without) {
     return names;
 }
 
-/// Not on a full file system: some let a writer wait for a minute.
+/// Returns false without a write if the file system is full: on some of them it would block for a
+/// minute.
 bool overwrite(const std::string& path, const std::string& text) {
     const auto place = find_file_system(std::filesystem::path(path).parent_path().string());
     if (!place || (place->total_bytes > 0 && place->free_bytes == 0)) return false;
@@ -71,9 +72,8 @@ std::optional<std::string> read_all(const std::string& path, std::size_t most) {
     return text;
 }
 
-/// Collective: the root overwrites the file and closes it; whether that is what the leaders of
-/// nodes read, who open it afterwards. Empty if it cannot be written, or one of them cannot read
-/// it.
+/// Collective. The root overwrites the file and closes it; then one rank of each node opens and
+/// reads it. Returns whether all of them read the new text; empty if writing or reading failed.
 std::optional<bool> reads_alike(Session& session, const Topology& topology, const std::string& path,
                                 const std::string& text) {
     const bool failed = session.comm.is_root() && !overwrite(path, text);
@@ -91,8 +91,8 @@ std::optional<bool> reads_alike(Session& session, const Topology& topology, cons
     return unknown ? std::optional<bool>() : true;
 }
 
-/// Collective: whether a file that all nodes see is consistent from its close to the next open.
-/// What was read once may still be in a node's cache when it is overwritten.
+/// Collective: whether the file has close-to-open consistency. It is written twice, because a node
+/// may answer the second read from its cache.
 std::optional<bool> is_close_to_open(Session& session, const Topology& topology,
                                      const std::string& path, const std::string& token) {
     const auto first = reads_alike(session, topology, path, token);

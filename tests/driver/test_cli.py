@@ -364,7 +364,7 @@ def test_doctor_tries_what_a_file_system_can_do(with_engine: Effio, tmp_path: Pa
     assert found["space"]["can"] is True
     one_node = found["close-to-open"]
     assert one_node["can"] is None
-    assert one_node["found"].startswith("it takes two nodes")
+    assert one_node["found"].startswith("needs two nodes")
     assert "O_DIRECT" in with_engine.call("doctor", "--dir", tmp_path).stdout
     assert list(tmp_path.iterdir()) == []
 

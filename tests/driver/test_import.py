@@ -179,7 +179,7 @@ def test_elbencho_has_a_rate_for_each_phase_and_direction() -> None:
             (False, 1), (True, 4),
         ]  # fmt: skip
         assert run.cells[6].where["label"] == "try 1"
-    # 786432 bytes are no whole MiB: the table has a rate of 279 MiB/s and no bytes.
+    # 786432 bytes are less than one MiB: the CSV shows 279 MiB/s and 0 MiB.
     assert [(c.rate, c.bytes, c.unit) for c in (table.cells[1], exact.cells[1])] == [
         (279 * MIB, 0, "B/s"), (292680312, 786432, "B/s"),
     ]  # fmt: skip

@@ -385,8 +385,8 @@ def mounted(
     backing: Path, mount: Path, cached: bool = True, keeps: bool = False
 ) -> Iterator[_Server]:
     """Serves the files of `backing` at `mount`; both exist. If not `cached`, each transfer of a
-    program comes here and none ends in the page cache; files cannot be mapped then. What was in the
-    page cache stays there when a file is opened again, if it `keeps`. Raises OSError if the kernel
+    program comes here and none ends in the page cache; files cannot be mapped then. With `keeps`,
+    cached pages of a file stay valid when it is opened again. Raises OSError if the kernel
     refuses to mount it."""
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other,max_read={_MOST_WRITE}"

@@ -53,8 +53,8 @@ def test_a_node_local_directory_can_be_meant(
 def test_a_node_that_reads_old_data_is_found_before_anything_is_measured(
     keeps: bool, consistent: bool, mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """The second node sees the directory of the first one through a file system whose pages stay
-    in the cache when a file is opened again, or do not."""
+    """The second node sees the first one's directory through a FUSE file system. It keeps cached
+    pages when a file is opened again (`keeps`), or drops them."""
     if reason := fuse_files.why_not():
         pytest.skip(reason)
     first, second = tmp_path / "first", tmp_path / "second"

@@ -41,14 +41,14 @@ def engine(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine
 def run(
     slurm: SlurmCluster, engine: Engine, nodes: int, each: int, lines: list[list[str]], cwd: Path
 ) -> list[Result]:
-    """One job on these nodes that runs all lines, with so many ranks on each node."""
+    """Runs all lines in one job, with `each` ranks on each of `nodes` nodes."""
     size = [f"-N{nodes}", f"-n{nodes * each}", f"--ntasks-per-node={each}"]
     launch = ["srun", "--mpi=pmi2", *size]
     if engine.is_openmpi:
         launch = [engine.mpiexec, *engine.flags]
     elif engine.name == "mpich-wheel":
-        # Slurm 22.05's PMI loses requests of MPICH 5 that have certain lengths ("value not properly
-        # terminated in client request"), which depend on the interfaces that are there.
+        # Slurm 22.05 once rejected the PMI requests of MPICH 5 ("value not properly terminated in
+        # client request"), and MPI_Init hung. MPICH's own launcher does not use Slurm's PMI.
         launch = [engine.mpiexec, "-n", str(nodes * each), "-ppn", str(each)]
     script = [
         shlex.join([*launch, str(engine.program), *words, "--quiet", "--watchdog", "30s"])

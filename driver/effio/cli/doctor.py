@@ -112,7 +112,7 @@ def _launch() -> Iterator[Check]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """What came of a launch: its outcome and result, or why it did not begin."""
+    """A launch: its outcome and result, or why it did not start."""
 
     outcome: Outcome | None = None
     result: Result | None = None
@@ -120,7 +120,7 @@ class _Tried:
 
 
 def _try(launcher: Launcher, ranks: Ranks, engine: Path, *words: str) -> _Tried:
-    """A benchmark of a moment, whose files are not kept."""
+    """Runs a short benchmark and keeps no files."""
     with tempfile.TemporaryDirectory(prefix="effio-doctor-") as scratch:
         path = Path(scratch) / "result.jsonl"
         line = (str(engine), *words, "--quiet", "--result", str(path))
@@ -140,7 +140,7 @@ def _try(launcher: Launcher, ranks: Ranks, engine: Path, *words: str) -> _Tried:
 
 
 def _try_launch(program: str, launcher: Launcher, engine: Path) -> Check:
-    """Two ranks for a moment: the only way to know that the launcher may be used here."""
+    """Starts two ranks: only a launch shows whether the launcher may be used here."""
     with tempfile.TemporaryDirectory(prefix="effio-doctor-") as scratch:
         tried = _try(
             launcher, Ranks(2), engine,
@@ -160,13 +160,15 @@ def _try_launch(program: str, launcher: Launcher, engine: Path) -> Check:
 
 
 def _consistency(directory: Path) -> Ability:
-    """Whether a node reads what another one wrote and closed: tried by the engine before each run
-    over several nodes, and here by the shortest such run if this is a job of several nodes."""
+    """Close-to-open consistency. The engine checks it before each run on several nodes, so this
+    starts the shortest such run if it is inside a job with several nodes."""
     name = "close-to-open"
     means = "a node may read old data of a file that another one has written"
     machine = find_machine()
     if machine.allocation is None or (machine.allocation.nodes or 1) < 2:
-        found = "it takes two nodes: start this in a job of several; each run over them says it"
+        found = (
+            "needs two nodes: run this inside a job; results of runs on several nodes have it, too"
+        )
         return Ability(name, None, found)
     try:
         engine = find_engine()

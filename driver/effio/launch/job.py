@@ -218,7 +218,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         finished,
         refused=outcome.status == _REFUSED or _is_refusal(_result(folder)[0]),
         said=bool(outcome.reason) and any(outcome.reason in line for line in watched.last_words),
-        # It may have been complete by then.
+        # The run may have ended in order just before the time was up.
         out_of_time=watched.out_of_time > 0 and outcome.status != "done",
         forbidden=finished.not_started and refusal.wants_a_job(watched.last_words),
     )

@@ -79,7 +79,7 @@ def probes_of(folder: RunFolder) -> tuple[list[Leftover], list[Kept]]:
 
 
 def _holds_token(path: Path, info: os.stat_result) -> bool:
-    """Or nothing yet."""
+    """Whether the file is still empty, or holds its token in either direction."""
     token = path.name.rpartition("-")[2].encode()
     if info.st_size not in (0, len(token)):
         return False

@@ -101,7 +101,7 @@ class ArrayMover : public Mover {
     std::unique_ptr<ArrayFile> file_;
 };
 
-/// The arrays that the cell names.
+/// Puts and gets the arrays that the cell names.
 class ShareMover : public ArrayMover {
   public:
     ShareMover(ArrayLibrary& library, const Place& place)
@@ -117,7 +117,7 @@ class ShareMover : public ArrayMover {
             place_.session, place_.own_path,
             place_.apart ? arrays_.schema.share_bytes(place_.owner) : arrays_.schema.bytes());
     }
-    /// Which element of which array it is.
+    /// Names the array and the element.
     std::string explain(const Mismatch& wrong) const override {
         const ArraySchema& schema = arrays_.schema;
         const auto variable = static_cast<std::size_t>(wrong.offset / schema.bytes(0));

@@ -99,39 +99,41 @@ enum class Counts {
     calls,  ///< of the slowest rank in its calls
 };
 
-/// Which ranks a cell of fewer than the run has, and their order.
+/// Which ranks of the run a cell uses if it needs fewer, and their order.
 struct RankLayout {
-    /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
-    /// order anew to fit the machine.
+    /// Not empty: the ranks form a Cartesian communicator of these extents. MPI may reorder them to
+    /// fit the machine.
     std::vector<int> grid = {};
     Placing placing = Placing::in_order;
     friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };
 
-/// Files that are reached by O_DIRECT, whatever the run's own way is.
+/// The cell opens its files with O_DIRECT, whatever backend the run uses.
 struct PastCache {
     /// Calls of a rank in flight. More than 1 needs io_uring.
     int in_flight = 1;
-    /// Where there is no O_DIRECT, or no io_uring, the cell goes the run's own way instead of being
-    /// left out.
+    /// If O_DIRECT or io_uring is missing, the cell uses the run's backend; otherwise it is
+    /// skipped.
     bool or_own_way = false;
 };
 
-/// What a visit does in addition to opening, moving and closing, or in another way.
+/// How a visit differs from the usual open, transfer, sync and close.
 struct Manner {
-    double settle = 0;  ///< seconds of rest before it
-    /// New files are created and closed, then opened: separate parts.
+    double settle = 0;  ///< seconds to wait before the visit
+    /// New files are created and closed, then opened; each is a separate part.
     bool creates_apart = false;
-    /// Each rank opens the file for itself.
+    /// Each rank opens the file independently.
     bool opens_alone = false;
-    /// After each part all ranks wait for those of their file, then for all: separate parts.
+    /// After each part every rank waits for the ranks of its file, then for all ranks. Each wait is
+    /// a separate part.
     bool waits = false;
-    /// Not 0: only this many ranks at a time make their calls, in the order of the ranks. Waiting
-    /// for the others is a separate part.
+    /// Not 0: only this many ranks make calls at the same time, in rank order. Waiting for the
+    /// other ranks is a separate part.
     int at_a_time = 0;
-    /// Rank r reads what rank r + shift wrote, round the ranks; else as the options say.
+    /// Rank r reads what rank r + shift (modulo the number of ranks) wrote. Empty: the options
+    /// decide.
     std::optional<int> shift = {};
-    /// Its files are removed after it, as a part that the rate does not count.
+    /// The cell removes its files at the end, in a part that the rate does not count.
     bool unlinks = false;
 };
 
@@ -179,23 +181,23 @@ struct Cell {
     int files_on_disk() const { return files * parts_of_file; }
     /// Whose files are removed together.
     const std::string& keeper() const { return pool.empty() ? file : pool; }
-    /// Of items: how often a pass opens a file.
+    /// Number of files that one pass opens if the data are Items; otherwise 0.
     std::int64_t visits_in_all() const;
-    /// Of pieces: ranks may move the same bytes.
+    /// Whether ranks may move the same bytes (Pieces::overlap).
     bool overlap() const;
-    /// Of pieces: bytes in memory between one and the next.
+    /// Bytes in memory between two pieces (Pieces::memory_spacing).
     std::int64_t memory_spacing() const;
-    /// Its files are those of a library of arrays.
+    /// Whether an array library reads and writes the files.
     bool holds_arrays() const { return std::holds_alternative<Arrays>(data); }
     int in_flight() const { return past_cache ? past_cache->in_flight : 1; }
 
-    /// What a rank of the cell moves, in each pass.
+    /// The bytes that a rank moves in each pass.
     Addresses addresses(int rank) const {
         return std::visit([&](const auto& of) { return of.addresses(rank); }, data);
     }
-    /// Of a rank in a pass that reads, if it reads what this rank wrote; 0 if the cell never reads.
+    /// Bytes that a reading pass moves of what this rank wrote; 0 if the cell never reads.
     std::int64_t bytes_read(int rank) const;
-    // Of all ranks in a pass that moves its bytes one way.
+    // Totals over all ranks for a pass that either reads or writes.
     double bytes_in_all() const {
         return std::visit([&](const auto& of) { return of.bytes_in_all(ranks); }, data);
     }
@@ -204,7 +206,7 @@ struct Cell {
     }
 };
 
-/// All cells of a pattern, in one of their passes.
+/// Identifies one pass of all cells with this pattern.
 struct CellPass {
     std::string pattern;
     std::string access;

@@ -34,7 +34,7 @@ void Measure::check_kept(Done& done) {
         if (!payload_.keeps(call.before + call.bytes)) return false;
         if (auto wrong = compare(payload_.stamped(call.place, call.bytes),
                                  payload_.target(call.before, call.bytes), call.place)) {
-            wrong->offset -= call.begin;
+            wrong->offset -= call.file_place;
             note_wrong(done, *wrong, call.path);
         }
         done.of_timed_reads += call.bytes;
@@ -81,7 +81,7 @@ void Measure::check_before_it_is_overwritten(Done& done) {
     done.valid = false;
 }
 
-/// Reads again what was read and not kept, or written last, and compares it.
+/// Checks data that a pass read but did not keep, or that nothing has read since they were written.
 void Measure::read_again(Done& done) {
     session().progress.call("verify");
     SecondReading reading{payload_, done.generation, {}, {}, {}};

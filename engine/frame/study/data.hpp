@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a cell moves: pieces of files, many small files, a stream of each rank, or arrays. All four
-// answer the same questions, so who asks a cell does not ask which one it has.
+// The data that a cell moves: pieces of files, many small files, one stream per rank, or arrays.
+// All four kinds have the same functions, so a caller need not know which kind a cell has.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,13 @@ enum class Through {
     view,     ///< one call for all pieces, through a view of the file
 };
 
-/// Pieces of a file, equally long; the file is of the rank, of a group of ranks, or of all.
+/// Pieces of equal length in a file that belongs to one rank, to a group of ranks, or to all ranks.
 struct Pieces {
     std::function<Addresses(int rank)> of_rank;
-    /// Of all ranks, where some move more pieces than rank 0.
+    /// Number of pieces of all ranks, needed if some ranks move more pieces than rank 0.
     std::optional<std::int64_t> in_all = {};
-    /// Ranks may move the same bytes: what one of them modifies, another may find changed already.
+    /// Ranks may move the same bytes, so a rank may find that another one has modified them
+    /// already.
     bool overlap = false;
     /// Bytes in memory between a piece and the next; words only.
     std::int64_t memory_spacing = 0;
@@ -37,8 +38,8 @@ struct Pieces {
     double calls_in_all(int ranks) const;
 };
 
-/// Many small files in place of few large ones: each visit opens a file, moves it by calls one
-/// after the other, flushes it if the cell says so inside, and closes it.
+/// Many small files: each visit opens a file, moves all of it by consecutive calls, flushes it if
+/// the cell has Sync::inside, and closes it.
 struct Items {
     int set = 0;  ///< distinguishes the contents of one set of files from those of another
     std::int64_t files = 0;
@@ -46,31 +47,31 @@ struct Items {
     std::int64_t request = 0;  ///< bytes of a call; a file's last one may be shorter
     std::int64_t visits_in_all = 0;
     std::function<std::int64_t(int rank)> visits = {};
-    /// The number of the file of a rank's visit.
+    /// The number of the file that a rank opens in a visit.
     std::function<std::int64_t(int rank, std::int64_t visit)> file = {};
 
-    /// The files as pieces of the content: each begins with a page of it.
+    /// The files as pieces of the generated content; each file starts at a page.
     Addresses addresses(int rank) const;
     std::int64_t bytes_of(int rank) const { return visits(rank) * file_bytes; }
     double bytes_in_all(int ranks) const;
     double calls_in_all(int ranks) const;
 };
 
-/// One stream a rank, of its length, moved by calls one after the other: in a part of the
-/// file, or in a separate file. Its contents are stamped, at any place.
+/// One stream per rank, moved by consecutive calls, in a part of a shared file or in a separate
+/// file. Streams may differ in length. Their contents are stamped and may start anywhere.
 struct Streams {
     std::int64_t request = 1;  ///< bytes of a call; the last one may be shorter
-    std::int64_t first = 0;    ///< bytes of the first call, at most `request`; 0: as the others
-    std::int64_t largest = 0;  ///< bytes of the longest stream: where they share a file, rank r's
-                               ///< begins at r times as much
+    std::int64_t first = 0;    ///< bytes of the first call, at most `request`; 0: `request`
+    std::int64_t largest = 0;  ///< bytes of the longest stream; in a shared file the stream of
+                               ///< rank r starts at r times this
     bool apart = false;        ///< each in a separate file
     std::int64_t sum_of_bytes = 0;
     std::int64_t sum_of_calls = 0;
     std::function<std::int64_t(int rank)> bytes = {};
 
-    /// Of a stream that is so long.
+    /// Number of calls for a stream of this length.
     std::int64_t calls(std::int64_t length) const;
-    /// What call `number` of it moves; offsets count from the stream's begin.
+    /// What call `number` moves; offsets count from the start of the stream.
     Run call(std::int64_t number, std::int64_t length) const {
         const std::int64_t from = number == 0 ? 0 : lead() + (number - 1) * request;
         return {from, std::min(length, lead() + number * request) - from};
@@ -78,10 +79,10 @@ struct Streams {
     /// Fills the sums over the ranks.
     void count(int ranks);
     std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
-    /// Formats with a separate structure are given the parts of a shared file.
+    /// The parts of a shared file, for formats that keep the ranks' data in separate blocks.
     std::optional<Blocks> blocks(int ranks) const;
 
-    /// The longest, as pieces of the content.
+    /// A stream of the largest length, as pieces of the generated content.
     Addresses addresses(int rank) const;
     std::int64_t bytes_of(int rank) const { return bytes(rank); }
     double bytes_in_all(int ranks) const;
@@ -91,12 +92,12 @@ struct Streams {
     std::int64_t lead() const { return first > 0 ? first : request; }
 };
 
-/// A file of arrays, or one of each rank, as the backend of the cell keeps them: a rank puts or
+/// Arrays in one file or in one file per rank, as the cell's backend stores them. A rank puts or
 /// gets its share of each variable by one call.
 struct Arrays {
     ArraySchema schema;
-    /// In a file that holds nothing but the variables, which are equally large, one after the
-    /// other; a piece is the share of one.
+    /// Addresses as if the file held only the variables, one after the other and equally large; a
+    /// piece is a rank's share of one variable.
     std::function<Addresses(int rank)> of_rank;
     int set = 0;  ///< distinguishes the contents of one file from those of another
 

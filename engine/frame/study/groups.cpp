@@ -7,34 +7,34 @@
 namespace effio::study {
 namespace {
 
-/// A cell, the ways to its files, and the number of the run's ranks.
-struct Asked {
+/// What the names of a cell's files depend on.
+struct Naming {
     const Cell& cell;
     const Ways& ways;
-    int ranks;
+    int ranks;  ///< of the run
 };
 
-// How the files of a cell are named, which may be those of other cells, too.
+// These set how the files of a cell are named. Other cells may use the same files.
 
-void name_files(const Pieces& /*data*/, const Asked& asked, FileSet& files) {
-    files.count = std::max(files.count, asked.cell.files);
+void name_files(const Pieces& /*data*/, const Naming& naming, FileSet& files) {
+    files.count = std::max(files.count, naming.cell.files);
     files.indexed = files.count > 1;
-    files.stem = asked.cell.file + (files.indexed ? "." : "");
+    files.stem = naming.cell.file + (files.indexed ? "." : "");
 }
-void name_files(const Items& /*data*/, const Asked& asked, FileSet& files) {
-    files.count = std::max(files.count, asked.cell.files);
+void name_files(const Items& /*data*/, const Naming& naming, FileSet& files) {
+    files.count = std::max(files.count, naming.cell.files);
     files.indexed = true;
     files.digits = 6;
-    files.stem = asked.cell.file + ".";
+    files.stem = naming.cell.file + ".";
 }
-void name_files(const Streams& streams, const Asked& asked, FileSet& files) {
-    files.count = std::max(files.count, asked.cell.files);
+void name_files(const Streams& streams, const Naming& naming, FileSet& files) {
+    files.count = std::max(files.count, naming.cell.files);
     files.indexed = files.count > 1 || streams.apart;
     files.digits = 6;
-    files.stem = asked.cell.file + (files.indexed ? "." : "");
+    files.stem = naming.cell.file + (files.indexed ? "." : "");
 }
-void name_files(const Arrays& /*data*/, const Asked& asked, FileSet& files) {
-    files = asked.ways.arrays_of(asked.cell)->files(asked.cell.file, asked.ranks);
+void name_files(const Arrays& /*data*/, const Naming& naming, FileSet& files) {
+    files = naming.ways.arrays_of(naming.cell)->files(naming.cell.file, naming.ranks);
 }
 
 void add_files(Group& group, const Cell& cell, const Ways& ways, int ranks) {
@@ -42,8 +42,8 @@ void add_files(Group& group, const Cell& cell, const Ways& ways, int ranks) {
                             [&](const auto& s) { return s.name == cell.file; });
     if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, {}});
     FileSet& files = set->files;
-    const Asked asked{cell, ways, ranks};
-    std::visit([&](const auto& data) { name_files(data, asked, files); }, cell.data);
+    const Naming naming{cell, ways, ranks};
+    std::visit([&](const auto& data) { name_files(data, naming, files); }, cell.data);
     set->beside = ways.of(cell).files_beside(files);
 }
 

@@ -76,7 +76,7 @@ class ItemMover : public Mover {
             if (!function({i * bytes, bytes, place, place, path})) return;
         }
     }
-    /// All files that were visited, in whole.
+    /// Reads each visited file in one call.
     Status read_again(const SecondReading& reading) override {
         for (std::int64_t i = 0; i < items_.visits(place_.owner); ++i) {
             const std::int64_t file = items_.file(place_.owner, i);

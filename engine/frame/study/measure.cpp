@@ -29,11 +29,11 @@ int owner_of(const Stage& stage, const CellRanks& ranks, const Cell& cell) {
     return ranks.order.partner(Partner::shifted, 1, 0);
 }
 
-/// Where a rank's data are among the files of its visit.
+/// Which of the visit's files holds the data of a rank.
 struct Where {
     int file = 0;
-    std::uint64_t number = 0;  ///< of the file, for its contents
-    bool splits = false;       ///< the ranks have several files, each opened by some of them
+    std::uint64_t number = 0;  ///< distinguishes the contents of files
+    bool splits = false;       ///< there are several files, each opened by a group of ranks
 };
 Where where_is(const Items& items, const Visit& /*visit*/, int /*owner*/) {
     return {0, static_cast<std::uint64_t>(items.set), false};
@@ -51,7 +51,7 @@ Where where_is(const Visit& visit, int owner) {
                       visit.cell.data);
 }
 
-// What carries out the cell of a place: a library of arrays where there is one, else bytes.
+// These return the mover for a kind of data; `library` is null if the files hold bytes.
 
 std::unique_ptr<Mover> mover_of(const Pieces& /*data*/, ArrayLibrary* library, Storage& storage,
                                 const Place& place) {

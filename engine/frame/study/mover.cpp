@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What movers have in common: it is right for pieces.
+// The defaults of movers, which are right for Pieces.
 #include "frame/study/mover.hpp"
 
 namespace effio::study {
@@ -30,7 +30,7 @@ void Mover::each_call(const std::function<bool(const KeptCall&)>& function) cons
     }
 }
 
-/// All pieces one by one, at their offsets.
+/// Reads the pieces one by one, each at its offset.
 Status Mover::read_again(const SecondReading& reading) {
     auto opened =
         storage_.open(place_.comm, {place_.own_path, OpenMode::reading(), Element::byte, {}});

@@ -27,9 +27,9 @@ struct Place {
     const Cell& cell;
     const Comm& comm;  ///< of the ranks that use the same file
     std::string path;
-    /// Of the file that holds this rank's data, where the backend makes one of each rank of `path`.
+    /// Path of the file that holds this rank's data: some backends split `path` into one per rank.
     std::string own_path;
-    bool apart = false;          ///< it does
+    bool apart = false;          ///< `path` is split into one file per rank
     const Addresses& addresses;  ///< of the rank whose data this one moves
     Hints hints;
     int owner = 0;  ///< that rank
@@ -60,26 +60,26 @@ struct Watching {
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 
-/// A call of a pass, and where in memory it put its data.
+/// A call of a reading pass, to check what it left in memory.
 struct KeptCall {
-    std::int64_t before = 0;  ///< bytes of the pass before it
+    std::int64_t before = 0;  ///< bytes that the earlier calls of the pass moved
     std::int64_t bytes = 0;
-    std::int64_t place = 0;  ///< of the content
-    std::int64_t begin = 0;  ///< place of the file's first byte
+    std::int64_t place = 0;       ///< offset in the generated content
+    std::int64_t file_place = 0;  ///< offset of the file's first byte there
     const std::string& path;
 };
 
-/// Reads what a pass moved once more, untimed, and compares it.
+/// What a mover needs to read the data of a pass again, untimed, and to compare them.
 struct SecondReading {
     Payload& payload;
     std::uint64_t generation = 0;
-    /// Collective: whether all ranks have opened their files, and go on.
+    /// Collective: returns whether all ranks opened their files, so that reading can continue.
     std::function<bool(Status opened)> all_opened;
     std::function<void(const Mismatch& wrong, const std::string& path)> wrong;
     std::function<void(std::int64_t bytes)> read;
 };
 
-/// One for each kind of data; what it does where nothing else is said is right for pieces.
+/// Moves the data of a cell; there is one for each kind of data. The defaults are right for Pieces.
 class Mover : public Interface {
   public:
     Mover(Storage& storage, const Place& place) : storage_(storage), place_(place) {}
@@ -103,23 +103,25 @@ class Mover : public Interface {
     /// The call that moves the data.
     virtual std::string call_name(Access access) const = 0;
 
-    /// A pass opens, flushes and closes its files itself.
+    /// Whether opening, flushing and closing the files is part of each pass.
     virtual bool opens_in_pass() const { return false; }
     /// The files that this rank moves.
     virtual std::vector<std::string> files() const;
-    /// This rank reports them, and how long each is at least when it is written.
+    /// Whether this rank reports the sizes of these files.
     virtual bool reports_files() const { return place_.comm.is_root(); }
+    /// The minimum length of each file after it was written.
     virtual std::int64_t least_bytes() const { return place_.cell.file_bytes; }
     /// Before a read of existing files: checks that each is long enough, and counts its holes.
     virtual Status look_at_files(Readable& readable) const;
 
-    /// Each call of a pass in its order, until the function returns false.
+    /// Calls the function for each call of a pass, in order, until it returns false.
     virtual void each_call(const std::function<bool(const KeptCall&)>& function) const;
-    /// What a pass wrote can be read through the file as it is open.
+    /// Whether the open file can be read to check what a pass wrote.
     virtual bool reads_while_open() const { return false; }
-    /// Opens the files, reads all of them and closes them. Collective over the ranks of the cell
-    /// where `all_opened` is called.
+    /// Opens the files, reads and compares all data, and closes the files. Collective over the
+    /// ranks of the cell if the implementation calls `all_opened`.
     virtual Status read_again(const SecondReading& reading);
+    /// The message for wrong data.
     virtual std::string explain(const Mismatch& wrong) const { return wrong.text(); }
 
   protected:
@@ -127,7 +129,7 @@ class Mover : public Interface {
     const Place& place_;
 };
 
-/// What has to be there for a byte file to carry out the cell.
+/// Returns an error if the storage lacks what a cell with these calls needs.
 Status check_mover(const Storage& storage, bool collective, Through through = Through::offsets);
 
 /// At most as many calls as the limits say, which are those of the pace; the last failure is what
@@ -179,9 +181,9 @@ std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
 std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
 /// For cells of streams.
 std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
-/// For cells of arrays, whose variables are put and got one after the other.
+/// For Arrays: puts or gets one variable after the other.
 std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const Place& place);
-/// For cells of pieces that are boxes: the array is a variable, a rank's box a slab of it.
+/// For Pieces that are boxes: the array is one variable, and a rank's box is a slab of it.
 std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const Place& place);
 
 }  // namespace effio::study
