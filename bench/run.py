@@ -12,8 +12,9 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -53,15 +54,39 @@ def machine(kit: Kit) -> str:
     return f"{name}, {os.cpu_count()} processors, Linux {platform.release()}, {kit.mpi}"
 
 
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def _pair_rows(outcome: Outcome) -> Iterator[list[str]]:
+    """Of each pair: its name, the lowest and highest ratio or difference, the limit, and how many
+    of its figures meet it."""
+    for name, group in groupby(outcome.verdicts, key=lambda verdict: verdict.pair.name):
+        verdicts = list(group)
+        least, most = (pick(verdicts, key=lambda v: v.median).row()[4] for pick in (min, max))
+        met = sum(verdict.passed is True for verdict in verdicts)
+        limit = verdicts[0].pair.limit
+        yield [
+            name,
+            least if len(verdicts) == 1 else f"{least} … {most}",
+            limit,
+            f"{met} of {len(verdicts)}" if limit else "",
+        ]
+
+
 def page_lines(outcome: Outcome, where: str, minutes: float, load: float) -> Iterator[str]:
-    """Markdown: when and where, the table, what is missing in it."""
+    """Markdown: when and where; a row for each pair; missed limits in full; what is missing."""
     yield f"Measured on {date.today().isoformat()} in {minutes:.0f} minutes on: {where}."
     yield f"Load average at the start: {load:.1f}."
     yield ""
-    yield "| " + " | ".join(HEADINGS) + " |"
-    yield "|" + "---|" * len(HEADINGS)
-    for verdict in outcome.verdicts:
-        yield "| " + " | ".join(verdict.row()) + " |"
+    yield from _markdown(["Pair", "Medians of its figures", "Limit", "Met"], _pair_rows(outcome))
+    missed = [verdict.row()[:-1] for verdict in outcome.verdicts if verdict.passed is False]
+    if missed:
+        yield from ("", "Limits that were missed:", "")
+        yield from _markdown(HEADINGS[:-1], missed)
     for title, some in (("Skipped", outcome.skipped), ("Not measured", outcome.failed)):
         if some:
             yield ""

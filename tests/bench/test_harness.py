@@ -110,7 +110,7 @@ def test_a_pair_without_time_ends_when_its_median_has_an_interval() -> None:
     assert len(list(rounds(_rounds_of((1.0,) * 20), seconds=60))) == 20
 
 
-def test_the_summary_and_the_page_have_a_row_for_each_figure(tmp_path: Path) -> None:
+def test_the_summary_has_all_figures_and_the_page_sums_up_each_pair(tmp_path: Path) -> None:
     def absent() -> dict[str, float]:
         raise AbsentError("no fio here")
 
@@ -133,7 +133,10 @@ def test_the_summary_and_the_page_have_a_row_for_each_figure(tmp_path: Path) -> 
     lines = page.read_text().splitlines()
     assert lines[0] == "# Speed"
     assert lines[-1] == "after"
-    assert "| " + " | ".join(missed) + " |" in lines
+    assert "| p | 0.965 … 1.000 | ≥ 0.995 | 1 of 2 |" in lines
+    assert [line for line in lines if "0.900 … 0.990" in line] == [
+        "| " + " | ".join(missed[:-1]) + " |"
+    ]
     assert "Skipped: peer (no fio here)" in lines
     assert "old" not in lines
     assert "in 3 minutes on: a processor." in page.read_text()

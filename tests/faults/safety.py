@@ -148,13 +148,12 @@ def as_markdown() -> str:
 def others_as_markdown() -> str:
     """The second table."""
     lines = [
-        "| fault | shown with | exit code | ends | what is kept | what is left | held by |",
-        "|---|---|--:|---|---|---|---|",
+        "| fault | shown with | exit code | ends | what is kept | what is left |",
+        "|---|---|--:|---|---|---|",
     ]
     for one in load("other"):
-        held = "<br>".join(f"`tests/{test}`" for test in one["held"])
         members = (one[name] for name in ("what", "runs", "code", "ends", "kept", "left"))
-        lines.append(f"| {' | '.join(members)} | {held} |")
+        lines.append(f"| {' | '.join(members)} |")
     return "\n".join(lines) + "\n"
 
 

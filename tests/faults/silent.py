@@ -47,6 +47,7 @@ END = "<!-- end of these tables -->"
 _NOT_DATA = re.compile(r"\.effio-.*|b_eff_io.*_probe|\..*\.shfp\..*")
 # A row of the table for tries in these files and in the metadata of HDF5.
 ASIDE = ", not in its data"
+_OF_FILES = [name for name, fault in FAULTS.items() if fault.call != "message"]
 # Draws for each wanted try that falls into data.
 _MOST_DRAWS = 5
 # Faults in one run, each in its own repetition or with its own error.
@@ -357,21 +358,29 @@ def _errors_of(run: Run) -> list[dict[str, Any]]:
 
 
 def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
-    """The counts for docs/safety.md: found of tried, one table for each MPI and backend."""
-    lines: list[str] = []
+    """The counts for docs/safety.md: a row for each MPI and backend with the sums over faults that
+    hit data, then each row of faults that hit other bytes (found/tried)."""
+    lines = ["| MPI, backend | rows | faults | found/tried |", "|---|---|---|--:|"]
     for setting, rows in counts.items():
-        faults = [fault for fault in FAULTS if any(fault in row for row in rows.values())]
-        lines += [
-            f"| {setting} | {' | '.join(faults)} |",
-            f"|---|{'--:|' * len(faults)}",
-        ]
-        for name in (title for one in ROWS for title in (one, one + ASIDE)):
-            row = rows.get(name)
-            if row is None:
-                continue
-            cells = (f"{row[f][0]}/{row[f][1]}" if f in row else "–" for f in faults)
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-        lines.append("")
+        data = {name: row for name, row in rows.items() if not name.endswith(ASIDE)}
+        faults = sum(any(fault in row for row in data.values()) for fault in FAULTS)
+        found, tried = (
+            sum(pair[i] for row in data.values() for pair in row.values()) for i in (0, 1)
+        )
+        lines.append(f"| {setting} | {len(data)} | {faults} | {found}/{tried} |")
+    lines += [
+        "",
+        "Faults outside the data that a benchmark verifies:",
+        "",
+        f"| MPI, backend, row | {' | '.join(_OF_FILES)} |",
+        f"|---|{'--:|' * len(_OF_FILES)}",
+    ]
+    for setting, rows in counts.items():
+        for name in (title + ASIDE for title in ROWS if title + ASIDE in rows):
+            row = rows[name]
+            cells = (f"{row[f][0]}/{row[f][1]}" if f in row else "–" for f in _OF_FILES)
+            lines.append(f"| {setting}, {name.removesuffix(ASIDE)} | {' | '.join(cells)} |")
+    lines.append("")
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 needs for it: steps that all take together, messages, memory (counted_calls.c).
 
 PYTHONPATH=tests python tests/scale/counted.py BUILD RANKS[,…] [BENCHMARK,…] prints the rows of the
-table in docs/scale.md."""
+table in docs/scale.md: a value for each number of ranks, or one if all are the same."""
 
 from __future__ import annotations
 
@@ -113,14 +113,20 @@ def main() -> None:
     found = find_engines()["openmpi-ompio"]
     engine = Engine(found.name, found.build, found.mpiexec, found.flags, max_ranks=1 << 20)
     for benchmark in sys.argv[3].split(",") if len(sys.argv) > 3 else NAMES:
+        rows = []
         for ranks in map(int, sys.argv[2].split(",")):
             with tempfile.TemporaryDirectory() as place:
                 c = count(engine, benchmark, ranks, Path(place) / "run", timeout=3600)
-                print(
-                    f"| {benchmark} | {ranks} | {c.most('calls'):,} | {c.most('lists'):,} "
-                    f"| {c.most('heap'):,} | {c.most('resident') >> 10:,} | {c.result_bytes:,} |",
-                    flush=True,
+            rows.append(
+                (
+                    f"{c.most('calls'):,}",
+                    f"{c.most('lists') / 1000:.1f}",
+                    f"{c.most('resident') / 1024:.1f}",
+                    f"{c.result_bytes / 1000:.1f}",
                 )
+            )
+        cells = (one[0] if len({*one}) == 1 else "; ".join(one) for one in zip(*rows, strict=True))
+        print(f"| {benchmark} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
