@@ -4,6 +4,7 @@ with their units, words are whole, and what a row is about stays in sight."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -241,3 +242,49 @@ def test_all_of_a_rule_is_in_sight(width: int, browser: Browser, tmp_path: Path)
     assert {mark[0] for mark in colors.values()} == {"✓", "✗", "?"}
     assert len(set(colors.values())) == 3
     assert len({mark[1:] for mark in colors.values()}) == 3
+
+
+class Counted(list[list[Cell]]):
+    """Rows that count how often somebody goes through all of them."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[list[Cell]]:
+        Counted.reads += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("count", [2, 200])
+def test_rows_are_not_read_again_for_each_cell(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the time of a page grows with the square of its rows."""
+    monkeypatch.setattr(Counted, "reads", 0)
+    columns = [Column("name"), Column("value", "1"), Column("note")]
+    rows = Counted([[f"row {i}", i, "a sentence " * 8] for i in range(count)])
+    page = render([], ["made"], head=Section("own", "Own", [Table(columns, rows, "Rows")]))
+    assert page.count("<td") == 3 * count
+    assert Counted.reads <= 10
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        (Column("a"), "short", "short"),
+        (Column("a"), "x" * 20, "short"),
+        (Column("a"), "x" * 21, "phrase"),
+        (Column("a"), "x" * 60, "phrase"),
+        (Column("a"), "x" * 61, "sentence"),
+        (Column("a", "B/s"), 3.5, "n"),
+        (Column("a", extra=True), "✗ fail", "extra bad short"),
+        (Column("rule"), "✓ met", "good plain short"),
+        (Column("a"), "≈ close", "open short"),
+        (Column("a"), "± 38.3 % (95 %)", "whole short"),
+        (Column("a"), None, ""),
+    ],
+)
+def test_the_class_of_a_cell_follows_from_its_column_and_text(
+    column: Column, cell: Cell, expected: str
+) -> None:
+    table = Table([column, Column("b"), Column("c")], [[cell, "", ""]], "Cells")
+    page = render([], ["made"], head=Section("own", "Own", [table]))
+    first = page[page.index("<tbody>") :].split("<td", 2)[1].split(">")[0]
+    assert first.split(" data-")[0] == (f' class="{expected}"' if expected else "")

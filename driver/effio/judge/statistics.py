@@ -8,6 +8,7 @@ say the same. (Welch 1947 for two samples, Student for pairs, Holm 1979 for many
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -131,16 +132,25 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     return Interval(reported.mean - half, reported.mean + half)
 
 
+@functools.cache
+def _median_place(count: int) -> int:
+    """The largest place with 2 P(Bin(count, 1/2) < place) <= 5 %."""
+    if 2 * 0.5**count > SIGNIFICANCE:
+        return 0
+    from scipy.special import bdtr
+
+    place = 1
+    while place < count / 2 and 2 * float(bdtr(place, count, 0.5)) <= SIGNIFICANCE:
+        place += 1
+    return place
+
+
 def median_interval(values: Sequence[float]) -> Interval | None:
     """Of the median, between two order statistics: at least 95 % whatever the distribution, because
     a value is below the median as often as a coin falls heads. None for fewer than six values:
     even their extremes hold the median less often."""
-    from scipy.special import bdtr
-
     ordered, count = sorted(values), len(values)
-    place = 0  # the largest with 2 P(Bin(n, 1/2) < place) <= 5 %
-    while place < count / 2 and 2 * float(bdtr(place, count, 0.5)) <= SIGNIFICANCE:
-        place += 1
+    place = _median_place(count)
     if place == 0:
         return None
     return Interval(ordered[place - 1], ordered[count - place])

@@ -66,6 +66,7 @@ def tell(
     there is one."""
     reporter = registry.reporter_of(result)
     headline = reporter.headline(result)
+    several = common.repeated(result)
     found: list[Finding | None] = [
         *common.error_findings(result),
         common.imported_finding(result),
@@ -74,7 +75,7 @@ def tell(
         common.sharing_finding(result),
         *common.precision_findings(result),
         *common.doubt_findings(result),
-        *common.odd_findings(result),
+        *common.odd_findings(several),
         *common.cache_findings(result, headline),
         *reporter.findings(result),
     ]
@@ -86,7 +87,7 @@ def tell(
     if of_peaks := peaks.section(result):
         sections.append(of_peaks)
     ceilings = {**peaks.ceilings(result), **(ceilings or {})}
-    sections += _common_sections(result, sections, ceilings)
+    sections += _common_sections(result, several, sections, ceilings)
     system = result.run.system
     where = result.run.file_system
     took = common.seconds_of(result)
@@ -109,7 +110,10 @@ def tell(
 
 
 def _common_sections(
-    result: Result, own: Sequence[Section], ceilings: Mapping[str, float] | None
+    result: Result,
+    several: Sequence[common.Repeated],
+    own: Sequence[Section],
+    ceilings: Mapping[str, float] | None,
 ) -> list[Section]:
     """What the benchmark's own module has not shown already."""
     reported = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
@@ -132,7 +136,7 @@ def _common_sections(
             sections.append(caches)
         if hints := common.hint_section(result):
             sections.append(hints)
-    if sureness := common.sureness_section(result):
+    if sureness := common.sureness_section(result, several):
         sections.append(sureness)
     if errors := common.error_section(result):
         sections.append(errors)

@@ -20,13 +20,24 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
-from effio.report.model import Block, Figure, Heading, Level, Reason, Report, Section, Table
+from effio.report.model import (
+    Block,
+    Column,
+    Figure,
+    Heading,
+    Level,
+    Reason,
+    Report,
+    Section,
+    Table,
+)
 from effio.report.plotly_part import part_of
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 MAX_PAGE_BYTES = 10_000_000
 # The whole of plotly.js is several times as large.
@@ -172,8 +183,31 @@ def _environment() -> jinja2.Environment:
     environment.filters["words"] = fmt.words
     environment.filters["heading"] = fmt.heading
     environment.filters["breakable"] = fmt.breakable
-    environment.tests["one_value"] = fmt.is_one_value
+    environment.globals["class_of"] = _class_of
     return environment
+
+
+# The first characters of a cell that is a verdict.
+_MARKED = {"✗ ": "bad", "✓ ": "good", "≈ ": "open", "? ": "open"}
+
+
+def _class_of(column: Column, cell: object = "", several: bool = False) -> Markup:
+    """The attribute for style.css. In a table of several columns a short text stays on its line,
+    and a long text gets a wide column, which keeps its row low."""
+    from markupsafe import Markup
+
+    text = cell if isinstance(cell, str) else ""
+    names = [
+        "n" if column.is_number else "",
+        "extra" if column.extra else "",
+        _MARKED.get(text[:2], ""),
+        "plain" if column.title in ("rule", "ruling", "run") else "",
+        "whole" if text and fmt.is_one_value(text) else "",
+    ]
+    if several and text and not column.is_number:
+        names.append("short" if len(text) <= 20 else "phrase" if len(text) <= 60 else "sentence")
+    found = " ".join(filter(None, names))
+    return Markup(f' class="{found}"' if found else "")
 
 
 def _render(

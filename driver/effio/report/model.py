@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from effio import text as fmt
@@ -157,7 +158,7 @@ class Table:
     # columns with sentences is always shown so: in a column they make a row tall.
     narrow_cards: bool = False
 
-    @property
+    @cached_property  # asked for every cell
     def cards(self) -> bool:
         sentences = (c for row in self.rows for c in row if isinstance(c, str) and len(c) > _PHRASE)
         return self.narrow_cards or (2 < len(self.columns) <= _OF_A_CARD and any(sentences))

@@ -25,7 +25,7 @@ from effio.report.common.names import (
 from effio.report.common.precision import precision_findings
 from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
-from effio.report.common.spread import odd_findings
+from effio.report.common.spread import Repeated, odd_findings, repeated
 from effio.report.common.sureness import doubt_findings, sureness_section
 from effio.report.common.system import (
     clock_finding,
@@ -53,6 +53,7 @@ __all__ = [
     "ACCESS_STYLES",
     "ONE_REPETITION",
     "Factor",
+    "Repeated",
     "TimeSplit",
     "access_style",
     "cache_findings",
@@ -91,6 +92,7 @@ __all__ = [
     "part_name",
     "precision_findings",
     "ranks_on_nodes",
+    "repeated",
     "roofline",
     "seconds_of",
     "sharing_finding",

@@ -113,9 +113,8 @@ def spread_table(found: Sequence[Repeated]) -> Table:
     )
 
 
-def odd_findings(result: Result) -> list[Finding]:
+def odd_findings(found: Sequence[Repeated]) -> list[Finding]:
     """One finding about all misleading means, with the medians to report instead."""
-    found = repeated(result)
     odd = [one for one in found if one.statement.is_odd]
     if not odd:
         return []

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from effio import text as fmt
 from effio.report.common.names import differing, place_text
-from effio.report.common.spread import repeated, spread_table
+from effio.report.common.spread import Repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.details import Detail
 from effio.store.reader import Result
@@ -139,13 +139,12 @@ def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
     )
 
 
-def sureness_section(result: Result) -> Section | None:
+def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | None:
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
     means = _means(result)
     reported = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
     passes = [(m, one) for m, one in reported if one is not None]
-    several = repeated(result)
     tables = [spread_table(several)] if several else []
     if certain := [(f, i) for f, i in means if i.rounds >= FEWEST or i.method == _LEFT_OUT]:
         tables.append(_means_table(certain))
