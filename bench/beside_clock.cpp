@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cost of timing a call: a loop of calls that are timed into a histogram as in the engine, and the
-// same loop without timing (bench/clock.py).
+// same loop without timing (READS = 0), or with the counter's two readings alone (READS = 1), which
+// no timing can avoid (bench/clock.py).
 //
-//   beside_clock DIRECTORY CALLS TURNS    nanoseconds per call
+//   beside_clock DIRECTORY CALLS TURNS READS    nanoseconds per call
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstdio>
 
 #include "beside.hpp"
@@ -34,22 +36,35 @@ double bare(const effio::Clock& clock, long calls) {
     return (clock.now() - start) / static_cast<double>(calls) * 1e9;
 }
 
+double read_only(const effio::Clock& clock, long calls) {
+    const double start = clock.now();
+    std::uint64_t sum = 0;
+    for (long i = 0; i < calls; ++i) {
+        const std::uint64_t begin = effio::read_ticks();
+        call(i);
+        sum += effio::read_ticks() - begin;
+    }
+    asm volatile("" : : "r"(sum));
+    return (clock.now() - start) / static_cast<double>(calls) * 1e9;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const effio::TickReading before = effio::read_tick_clocks();
     return beside::program(
-        argc, argv, "beside_clock DIRECTORY CALLS TURNS",
+        argc, argv, "beside_clock DIRECTORY CALLS TURNS READS",
         [&](effio::Session& session, const std::string&, beside::Numbers numbers) {
             const auto calls = static_cast<long>(numbers[0]);
             effio::TickClock ticks;
             ticks.start(session.comm, effio::Topology{}, {before, effio::read_tick_clocks()},
                         effio::ClockChoice::automatic);
             effio::Histogram histogram;
+            const auto* reference = numbers[2] == 0 ? bare : read_only;
             for (int turn = 0; turn < static_cast<int>(numbers[1]); ++turn) {
                 const auto rates = beside::both(
                     turn % 2 == 0, [&] { return timed(session.clock, histogram, calls); },
-                    [&] { return bare(session.clock, calls); });
+                    [&] { return reference(session.clock, calls); });
                 if (session.comm.is_root()) {
                     std::printf("%s %.6g %.6g\n",
                                 session.clock.counts_ticks() ? "TSC" : "CLOCK_MONOTONIC",

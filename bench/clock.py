@@ -7,27 +7,38 @@ from harness import AbsentError, Kit, Pair, in_turn
 
 CALLS = 1_000_000
 TURNS = 10
+# The goal where a reading of the counter takes 10 ns. Some virtual machines need 16 ns for it: then
+# only the second pair says what effio adds.
 MOST_NANOSECONDS = 25
+MOST_BEYOND_READINGS = 8
 
 
-def beside(kit: Kit) -> str:
+def beside(kit: Kit, reads: bool) -> str:
     with kit.place() as place:
-        text = kit.launch([kit.bare("beside_clock"), place, CALLS, TURNS], 1)
+        text = kit.launch([kit.bare("beside_clock"), place, CALLS, TURNS, int(reads)], 1)
     if not text.startswith("TSC"):
         raise AbsentError("effio does not use the processor's time stamp counter on this machine")
     return text
 
 
 def pairs(kit: Kit) -> list[Pair]:
-    ours, theirs = in_turn(lambda: beside(kit))
+    untimed = in_turn(lambda: beside(kit, False))
+    reads = in_turn(lambda: beside(kit, True))
     return [
         Pair(
             "timing a call",
             "a call timed into a histogram against the same call untimed",
-            ours,
-            theirs,
+            *untimed,
             "ns",
             at_most=MOST_NANOSECONDS,
             rounds=5,
-        )
+        ),
+        Pair(
+            "timing a call readings",
+            "a call timed into a histogram against the counter's two readings alone",
+            *reads,
+            "ns",
+            at_most=MOST_BEYOND_READINGS,
+            rounds=5,
+        ),
     ]
