@@ -118,13 +118,36 @@ def _inversions(count: int) -> Floats:
     return found
 
 
+# From here on a sort is quicker than all pairs.
+_MANY = 2000
+
+
+def _pairs_up(values: Floats) -> Floats:
+    """Pairs of values of which the later is larger, minus those of which it is smaller (Kendall's
+    score)."""
+    count = values.shape[-1]
+    if values.ndim == 1 and count > _MANY:
+        from scipy.stats import kendalltau  # not at every start
+
+        pairs = count * (count - 1) / 2
+        _, equal = np.unique(values, return_counts=True)
+        unequal = pairs - float((equal * (equal - 1) / 2).sum())
+        if unequal == 0:
+            return np.zeros(())
+        # Kendall's tau-b is score / sqrt(pairs * unequal).
+        tau = kendalltau(np.arange(count), values, method="asymptotic").statistic
+        return np.asarray(np.rint(tau * math.sqrt(pairs * unequal)))
+    score = np.zeros(values.shape[:-1])
+    for gap in range(1, count):
+        score += np.sign(values[..., gap:] - values[..., :-gap]).sum(-1)
+    return score
+
+
 def trend(values: Floats) -> Floats:
     """Probability of a trend as clear in independent values (Mann and Kendall, two-sided; exact up
     to 40 values)."""
     count = values.shape[-1]
-    score = np.zeros(values.shape[:-1])
-    for gap in range(1, count):
-        score += np.sign(values[..., gap:] - values[..., :-gap]).sum(-1)
+    score = _pairs_up(values)
     if count <= 40:
         chances = np.cumsum(_inversions(count)[::-1])[::-1]  # of that many or more
         pairs = count * (count - 1) / 2
