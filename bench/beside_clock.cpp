@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
             ticks.start(session.comm, effio::Topology{}, {before, effio::read_tick_clocks()},
                         effio::ClockChoice::automatic);
             effio::Histogram histogram;
-            const auto* reference = numbers[2] == 0 ? bare : read_only;
+            double (*const reference)(const effio::Clock&, long) =
+                numbers[2] == 0 ? bare : read_only;
             for (int turn = 0; turn < static_cast<int>(numbers[1]); ++turn) {
                 const auto rates = beside::both(
                     turn % 2 == 0, [&] { return timed(session.clock, histogram, calls); },
