@@ -3,14 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace effio {
 
 std::string joined(const std::string& directory, const std::string& name) {
-    return directory + (directory.ends_with('/') ? "" : "/") + name;
+    std::string path;
+    path.reserve(directory.size() + 1 + name.size());
+    path = directory;
+    if (!directory.ends_with('/')) path += '/';
+    return path += name;
 }
 
 std::string absolute(const std::string& directory) {
@@ -47,9 +53,16 @@ Json TreeSet::to_json() const {
 
 std::string FileSet::name(int i) const {
     if (!indexed) return stem;
-    const int index = first + i * step;
-    return fmt::format("{}{}{:0{}d}{}", own_directory ? fmt::format("{}/", index) : "", stem, index,
-                       digits, suffix);
+    // Built by hand: passes over many small files make a name in each step.
+    const fmt::format_int text(first + i * step);
+    const std::string_view index(text.data(), text.size());
+    const auto width = static_cast<std::size_t>(digits);
+    std::string name;
+    name.reserve(index.size() + 1 + stem.size() + std::max(width, index.size()) + suffix.size());
+    if (own_directory) (name += index) += '/';
+    name += stem;
+    if (index.size() < width) name.append(width - index.size(), '0');
+    return (name += index) += suffix;
 }
 
 std::string FileSet::pattern() const {
