@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,12 @@ import pytest
 
 from driver import made
 from effio.judge.compare import Comparison, Side, Terms, compare
+from effio.judge.differences import _NO_WORKLOAD
 from effio.judge.samples import Judged
 from effio.judge.verdicts import NoVerdict, Verdict
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Run
+from engines import Engine
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -254,6 +258,41 @@ def test_lists_of_options_are_workload() -> None:
     some, more = ({"time": 12.0, "chunks": v} for v in ([1024], [1024, 2048]))
     found = compare(side("a", FAST, options=some), side("b", SLOW, options=more))
     assert only(found) is Verdict.SLOWER
+
+
+@pytest.mark.parametrize(
+    ("option", "first", "second"),
+    [
+        ("until-ci-least", 10.0, 30.0),
+        ("clock", "automatic", "monotonic"),
+        # `effio run` adds the MPI library's own word.
+        ("tried", "openmpi-4.1", "mpich-4.0"),
+        ("stripe-count", 1, 4),
+    ],
+)
+def test_how_it_is_measured_and_where_is_no_workload(
+    option: str, first: object, second: object
+) -> None:
+    one, other = ({"time": 12.0, option: value} for value in (first, second))
+    found = compare(side("a", FAST, options=one), side("b", SLOW, options=other))
+    assert only(found) is Verdict.SLOWER
+
+
+# What most benchmarks share, and what is a part of the workload: a new shared option belongs to
+# these, or to those that `effio compare` allows to differ.
+SHARED_WORKLOAD = {
+    "compressible", "drop-cache", "duplicate", "fsync", "memory-hog", "node-local", "reader",
+    "verify",
+}  # fmt: skip
+
+
+def test_each_shared_option_is_workload_or_not(any_engine: Engine, tmp_path: Path) -> None:
+    described = json.loads(any_engine.alone(["describe"], tmp_path).stdout)
+    names = Counter(o["name"] for b in described["benchmarks"] for o in b["options"])
+    shared = {name for name, count in names.items() if count >= 9}
+    assert shared - _NO_WORKLOAD == SHARED_WORKLOAD
+    # No name in the list that engines no longer have.
+    assert set(names) >= _NO_WORKLOAD - {"manifest"}
 
 
 def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:

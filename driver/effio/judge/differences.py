@@ -21,7 +21,9 @@ _NO_WORKLOAD = frozenset(
         "time-limit", "count-file", "stonewall-file", "keep-on-errors", "stop-on-errors",
         "make-dir", "count", "phases", "ranks", "plan", "plan-json", "plan-ranks",
         "plan-ranks-per-node", "plan-rate", "plan-memory", "plan-free", "run-before-phase",
-        "run-after-phase", "until-ci", "until-ci-limit", "rounds",
+        "run-after-phase", "until-ci", "until-ci-least", "until-ci-limit", "rounds", "clock",
+        "verify-memory", "save-ranks", "exact-name", "trial", "tried", "stripe-count",
+        "stripe-size", "stripe-start", "stripe-pool",
     }
 )  # fmt: skip
 # Options that list numbers of ranks.
