@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""b_eff's ping-pong and the pairs' against a bare MPI loop; the rings benchmark beside Debian's
-hpcc; what memory a rank of b_eff needs beside its buffers."""
+"""b_eff's ping-pong and the pairs' against a bare MPI loop; the rings benchmark next to Debian's
+hpcc; what memory a rank of b_eff needs next to its buffers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHORT = ("--methods=sendrecv", "--random-patterns=1", "--loop-time=100ms", "--re
 HPCC = "hpcc"
 # hpcc sends memory that it never wrote. Linux has one page of zeros for all of that, which stays
 # in the cache: the bandwidth is some 30 % above what the same copies make of data. glibc writes
-# what it hands out if it is told to.
+# what it hands out on request.
 REAL_MEMORY = ("env", "MALLOC_PERTURB_=85")
 # Whatever comes before the part that is compared is made small.
 HPL_INPUT = """HPLinpack benchmark input file

@@ -66,7 +66,7 @@ def pairs(kit: Kit) -> list[Pair]:
     return [
         Pair(
             "b_eff_io rows",
-            "the same rows in turn by the engine and bare in one process, files rewritten",
+            "the same rows alternately by the engine and bare in one process, files rewritten",
             *in_turn(lambda: rates_beside(kit, TURN_UNIT), scale=1e-6),
             "MB/s",
             at_least=0.98,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bare pwrite and pread loops: each rank writes a new file, or reads one, from a barrier before the
 // first call to the last rank's end, without open and close. The file may be one of all ranks, each
-// at a place of its own.
+// at its own place.
 #pragma once
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two rows of the separated files in turn, by the engine and bare, in one process, with the same
-// file and memory: what the engine costs beside the calls, to a per cent where whole processes
+// Two rows of the separated files, alternately by the engine and bare in one process, of the same
+// file and memory: what the engine costs next to the calls, to a per cent where whole processes
 // differ by ten (bench/b_eff_io.py).
 //
 //   beside_b_eff_io DIRECTORY SECONDS TURNS    rates in bytes/s

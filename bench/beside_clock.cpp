@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Stands in for a call; the compiler cannot remove it.
+/// Takes the place of a call; the compiler cannot remove it.
 inline void call(long i) {
     asm volatile("" : : "r"(i) : "memory");
 }

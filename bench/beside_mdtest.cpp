@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mdtest's phases and bare loops of the same calls in turn in one process, on empty files in one
-// directory each: what the engine costs beside the calls (bench/mdtest.py).
+// mdtest's phases and bare loops of the same calls alternate in one process, on empty files in one
+// directory each: what the engine costs next to the calls (bench/mdtest.py).
 //
 //   beside_mdtest DIRECTORY FILES-PER-RANK TURNS    rates in operations/s
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container and bare pwrite/pread loops at the same places of one file, in turn in one process:
-// what the format costs beside the calls (bench/sion.py). Each writes a new file, and both read
+// A container and bare pwrite/pread loops at the same places of one file alternate in one process:
+// what the format costs next to the calls (bench/sion.py). Each writes a new file, and both read
 // the container; both use the same memory.
 //
 //   beside_sion DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells of studies and bare programs that make the same calls, in turn in one process: what the
+// Cells of studies and bare programs that make the same calls alternate in one process: what the
 // frame costs (bench/studies.py). Each side writes new files, and each reads both sides'; both use
 // the same memory. Without opening and closing, but for small files.
 //

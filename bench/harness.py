@@ -48,7 +48,7 @@ class AbsentError(Exception):
 class Pair:
     """Two ways to the same thing. `ours` and `theirs` each make one launch. A figure passes if the
     median of ours / theirs is at least `at_least` (for rates), ours - theirs at most `at_most`
-    (for costs), or the median of each lies between the smallest and the largest value of the other
+    (for costs), or the median of each is between the smallest and the largest value of the other
     (`within_spread`); with none of them it is only shown."""
 
     name: str
@@ -120,7 +120,7 @@ class Kit:
 
     @contextmanager
     def place(self, where: str = "tmpfs") -> Iterator[Path]:
-        """An empty directory in memory, or beside the build on whatever "disk" that is; gone
+        """An empty directory in memory, or next to the build on whatever "disk" that is; gone
         afterwards."""
         root = self.memory if where == "tmpfs" else self.build
         with tempfile.TemporaryDirectory(dir=root, prefix="bench-") as path:
@@ -130,7 +130,7 @@ class Kit:
 def _cached(build: Path, name: str) -> str:
     found = re.search(rf"^{name}:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
     if found is None:
-        raise BenchError(f"{build} is no build of the engine: {name} is not in its cache")
+        raise BenchError(f"{build} is not a build of the engine: {name} is not in its cache")
     return found[1]
 
 
@@ -154,7 +154,7 @@ def make_kit(build: Path, memory: Path) -> Kit:
 def in_turn(
     launch: Callable[[], str], scale: float = 1
 ) -> tuple[Callable[[], Figures], Callable[[], Figures]]:
-    """Our and their side of launches that measure both in turn; of two turns, in which each side
+    """Our and their side of launches that measure both alternately; two turns, in which each side
     began once, the mean rates are a round, since to be first is slower or faster by many per cent.
     They print lines "NAME OURS THEIRS", rates in `scale`; a name that was there begins a turn."""
     waiting: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
@@ -224,7 +224,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool | None:
-        """A limit that lies within the interval of the median is met."""
+        """A limit within the interval of the median is met."""
         if self.pair.within_spread:
             return _inside(self.ours, self.theirs) and _inside(self.theirs, self.ours)
         low, high = self.interval or (self.median, self.median)

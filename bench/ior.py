@@ -20,8 +20,8 @@ MIB = KIB * KIB
 SIZES = (("4 KiB", 4 * KIB, 0.97), ("1 MiB", 1 * MIB, 0.99), ("16 MiB", 16 * MIB, 0.99))
 # A rank's file, several times the processor's cache.
 BLOCK = 256 * MIB
-# In turn the files are shorter: the machine changes its pace from one tenth of a second to the
-# next. How a process's memory lies is good for some per cent either way, so there are many
+# The alternating files are shorter: the machine changes its pace from one tenth of a second to the
+# next. The layout of a process's memory makes some per cent either way, so there are many
 # processes rather than many turns in each.
 BLOCK_IN_TURN = 64 * MIB
 TURNS = 6
@@ -153,7 +153,7 @@ def pairs(kit: Kit) -> list[Pair]:
             found.append(
                 Pair(
                     f"ior {where} {name}",
-                    f"calls of {name} by ior's loop and a bare one in turn, 2 ranks, {where}",
+                    f"calls of {name} by ior's loop and a bare one alternately, 2 ranks, {where}",
                     *in_turn(partial(rates_beside, kit, where, transfer), scale=1e-6),
                     "MB/s",
                     at_least=at_least,

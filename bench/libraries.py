@@ -80,7 +80,7 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             f"{library} calls",
             f"nine variables of {EDGE} x {EDGE} x {EDGE}, 2 ranks, tmpfs; what does the engine"
-            " cost beside the library?",
+            " cost in addition to the library?",
             partial(of_engine, kit, library),
             partial(of_bare, kit, library),
             "MB/s",

@@ -56,7 +56,7 @@ def pairs(kit: Kit) -> list[Pair]:
             all_pairs.append(
                 Pair(
                     f"mdtest {where} {ranks}",
-                    f"mdtest's phases and a bare loop in turn, {fewer} files of each of {ranks}"
+                    f"mdtest's phases and a bare loop alternately, {fewer} files of each of {ranks}"
                     f" ranks, {where}",
                     *in_turn(partial(beside, kit, where, ranks, fewer)),
                     "op/s",

@@ -104,7 +104,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only pairs whose name has this")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), help="a tmpfs")
-    parser.add_argument("--rounds", type=int, help="of each pair, in place of its own number")
+    parser.add_argument("--rounds", type=int, help="of each pair, instead of the pair's number")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, help="for each pair (default: %(default)s)"
     )

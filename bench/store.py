@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ten thousand runs, generated: seconds until they are listed, and until a question is answered,
-beside those of a Python that starts and imports what the driver's command line needs."""
+next to those of a Python that starts and imports what the driver's command line needs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cells of studies against bare programs that make the same calls, in turn in one process."""
+"""Cells of studies against bare programs that make the same calls, alternating in one process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pairs(kit: Kit) -> list[Pair]:
     return [
         Pair(
             f"studies {where} {name}",
-            f"{what}: by the frame and bare in turn, 2 ranks, {where}",
+            f"{what}: by the frame and bare alternately, 2 ranks, {where}",
             *in_turn(partial(rates, kit, where, study, size), scale=1e-6),
             "MB/s",
             at_least=at_least,

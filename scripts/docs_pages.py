@@ -20,7 +20,7 @@ def _pages(entries: list[Any]) -> set[str]:
 
 
 def on_config(config: Any) -> Any:
-    """Pages of docs/benchmarks, docs/campaigns and docs/definitions under words of their own, all
+    """Pages of docs/benchmarks, docs/campaigns and docs/definitions under their own words, all
     others under "Reference", by name."""
     root = Path(config["docs_dir"])
     found = sorted(str(page.relative_to(root)) for page in root.rglob("*.md"))

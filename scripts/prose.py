@@ -1,8 +1,9 @@
 """Refuses words that are hard to read: `make lint` runs it, and so does `python scripts/prose.py`.
 
-The words and what to write instead are in scripts/prose.toml. Markdown must have none of them. In
-code (comments and strings) they may occur as often as that file says are left: the number may fall,
-and then has to be lowered there, but never rise. `--code` lists the occurrences in code.
+The words and what to write instead are in scripts/prose.toml. Markdown, campaigns and other files
+of text must have none of them. In code (comments and strings) they may occur as often as that file
+says are left: the number may fall, and then has to be lowered there, but never rise. `--code` lists
+the occurrences in code.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _COMMENT_OR_STRING = {
     ".cpp": re.compile(r'"((?:[^"\\\n]|\\.)*)"|//(.*)'),
 }
 _COMMENT_OR_STRING[".hpp"] = _COMMENT_OR_STRING[".cpp"]
+# Files of text for users: their strings and comments have none of the words.
+_TEXTS = ("campaigns/*.toml", "driver/**/*.toml", "examples/**/*.toml", "tests/differential/*.toml")
+_COMMENT_OR_STRING[".toml"] = _COMMENT_OR_STRING[".py"]
 
 
 @dataclass(frozen=True)
@@ -107,13 +111,28 @@ def main(arguments: list[str]) -> int:
         for name in sorted(set(pages))
         for hit in hits(name, markdown((ROOT / name).read_text(encoding="utf-8")), rules)
     ]
+    found += [
+        hit
+        for name in sorted(set(tracked(*_TEXTS)))
+        for hit in hits(name, code((ROOT / name).read_text(encoding="utf-8"), ".toml"), rules)
+    ]
     for hit in found:
         print(hit)
     failed = bool(found)
     for room, left in rules.left.items():
         there = [
             hit
-            for name in sorted(tracked(f"{room}/**/*.py", f"{room}/**/*.cpp", f"{room}/**/*.hpp"))
+            for name in sorted(
+                set(
+                    tracked(
+                        *(
+                            f"{room}/{place}*{end}"
+                            for place in ("", "**/")
+                            for end in (".py", ".cpp", ".hpp")
+                        )
+                    )
+                )
+            )
             for hit in hits(
                 name, code((ROOT / name).read_text(encoding="utf-8"), Path(name).suffix), rules
             )

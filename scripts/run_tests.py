@@ -91,7 +91,7 @@ def builds() -> dict[str, Path]:
 
 
 def install() -> bool:
-    """The project's own Python environment; what goes wrong is told on stderr."""
+    """The project's own Python environment; failures are reported on stderr."""
     return subprocess.run([ROOT / "scripts/venv"], check=False).returncode == 0
 
 
@@ -134,7 +134,7 @@ def run_ctest(
 
 
 def python_environment() -> dict[str, str]:
-    """Modules are compiled once, not by each of hundreds of processes, and beside their sources no
+    """Modules are compiled once, not by each of hundreds of processes, and next to their sources no
     file appears."""
     compiled = {"PYTHONPYCACHEPREFIX": str(ROOT / "build/pycache"), "PYTHONDONTWRITEBYTECODE": ""}
     engines = ";".join(f"{name}={path}" for name, path in builds().items())
@@ -142,7 +142,7 @@ def python_environment() -> dict[str, str]:
 
 
 def compile_python_tests() -> None:
-    """Else each worker, all at the same time. What is wrong is told when the tests run."""
+    """Else each worker, all at the same time. Failures are reported when the tests run."""
     command = [PYTHON, "-m", "pytest", "--collect-only", "-qq", "tests"]
     subprocess.run(command, cwd=ROOT, env=python_environment(), capture_output=True, check=False)
 
@@ -171,10 +171,10 @@ def main() -> int:
         found += done[1]
 
     compilers = list(mpi_compilers().items())
-    # The engine tests of one MPI wait more than they compute: the next is compiled beside them, and
-    # whole runs begin beside those of the last. It leaves the processors to them: ranks that wait
+    # The engine tests of one MPI wait more than they compute: the next is compiled meanwhile, and
+    # whole runs begin next to those of the last. It leaves the processors to them: ranks that wait
     # for each other yield to whoever computes. For the first build everything waits, so it comes
-    # before lint (.ci/run); Python packages, which wait for the network, arrive beside it.
+    # before lint (.ci/run); Python packages, which wait for the network, arrive next to it.
     log = ROOT / "build" / "ctest.log"
     log.parent.mkdir(exist_ok=True)
     with ThreadPoolExecutor(3) as beside, log.open("w+") as output:
@@ -206,7 +206,7 @@ def main() -> int:
             print(f"== {title}", flush=True)
             count_in(run_pytest(title, (*words, *sys.argv[1:])))
         count_in(last.result())
-        print(f"== engine tests with {compilers[-1][0]}, which ran beside whole runs")
+        print(f"== engine tests with {compilers[-1][0]}, which ran next to whole runs")
         output.seek(0)
         print(output.read(), flush=True)
 

@@ -2,7 +2,7 @@
 """Runs a command whose processes take short turns at the processors.
 
 Ranks that share a processor yield while they wait for each other. A rank that yields gives up what
-is left of its turn, which Linux reckons as used: beside a process that computes it then gets a
+is left of its turn, which Linux reckons as used: next to a process that computes it then gets a
 turn in hundreds, and a test of half a second takes minutes. With a turn of 0.1 ms, which children
 inherit, little is given up, and ranks get about their share. Where the system knows no turns for
 ordinary processes (before Linux 6.12) nothing changes.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the tests again and again beside busy loops, and lists what failed how often.
+"""Runs the tests again and again next to busy loops, and lists what failed how often.
 
-A test that is green on an idle machine and red beside other work leans on speed or on chance. The
+A test that is green on an idle machine and red next to other work leans on speed or on chance. The
 engines are those that `make test` has built.
 """
 
@@ -50,11 +50,11 @@ def busy_loops(count: int) -> Iterator[None]:
 
 
 def one_round(engine: str | None, python: list[str] | None) -> Iterator[Case]:
-    """Every test of the parts asked for; both where none is."""
+    """Every test of the parts requested; both where none is."""
     both = engine is None and python is None
     if both or engine is not None:
         for name, directory in builds().items():
-            # Another MPI may not be built, or its build may have none of the tests asked for.
+            # Another MPI may not be built, or its build may have none of the tests requested.
             if not (directory / "CTestTestfile.cmake").exists():
                 continue
             for case in run_ctest(directory, ("-R", engine) if engine else ())[1]:
@@ -79,7 +79,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/stress-tests", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often (5)")
     parser.add_argument(
-        "--loops", type=int, default=os.cpu_count(), help="busy loops beside them (one per core)"
+        "--loops", type=int, default=os.cpu_count(), help="busy loops next to them (one per core)"
     )
     parser.add_argument(
         "--engine", metavar="REGEX", help="engine tests whose names match (ctest -R)"
@@ -107,7 +107,7 @@ def main() -> int:
     if red:
         Console().print(table_of(tallies))
     print(
-        f"effio: {len(tallies)} tests in {asked.rounds} rounds beside {asked.loops} busy loops: "
+        f"effio: {len(tallies)} tests in {asked.rounds} rounds next to {asked.loops} busy loops: "
         f"{red} failed at least once"
     )
     return 1 if red or not tallies else 0

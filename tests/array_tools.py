@@ -38,8 +38,8 @@ def tool(name: str, *words: object) -> str:
 
 
 def io_error_of(run: Run) -> dict[str, Any]:
-    """The first error of a run that had to end by itself with an I/O error (a hang has a status of
-    its own), which names who, where and why, in the result and on the terminal."""
+    """The first error of a run that had to end by itself with an I/O error (a hang has its own
+    status). It names rank, place and cause, in the result and on the terminal."""
     assert run.code == 3, run
     result = run.result
     assert result.status == "io_error", run

@@ -59,7 +59,7 @@ EACH_ALONE = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open MPI's launchers of a user share a directory, which the last that ends removes, also
-    under the feet of one that just starts. So each process of the tests has one of its own, which
+    under the feet of one that just starts. So each process of the tests has its own, which
     is never empty."""
     place = Path(tempfile.mkdtemp(prefix="effio-mpi-"))
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
@@ -115,13 +115,13 @@ def _need(engines: dict[str, Engine], flavour: str) -> Engine:
 
 @pytest.fixture(scope="session", params=FLAVOURS)
 def engine(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine:
-    """Every flavour in turn."""
+    """Every flavor, one after the other."""
     return _need(engines, request.param)
 
 
 @pytest.fixture(scope="session", params=("openmpi-ompio", "mpich"))
 def mpi(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine:
-    """An engine of each MPI library in turn, for what has nothing to do with files."""
+    """An engine of each MPI library one after the other, for what has nothing to do with files."""
     return _need(engines, request.param)
 
 

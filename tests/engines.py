@@ -28,7 +28,7 @@ FLAVOURS = ("openmpi-ompio", "openmpi-romio", "mpich")
 # (scripts/mpich-wheel).
 WHEEL = ROOT / ".deps/mpich-wheel/lib"
 
-# Open MPI refuses root, more ranks than cores, and pins ranks to cores, unless told; with as many
+# Open MPI refuses root, more ranks than cores, and pins ranks to cores by default; with as many
 # ranks as cores it spins while it waits, which stalls everything else on a busy machine.
 # Where Open MPI's launcher keeps what it needs of each job.
 SESSION_DIRECTORY = "OMPI_MCA_orte_tmpdir_base"
@@ -67,7 +67,7 @@ class Run:
 
 
 class Job:
-    """A launch that is still running, in a session of its own so that signals to the tests do not
+    """A launch that is still running, in its own session so that signals to the tests do not
     reach it."""
 
     def __init__(
@@ -77,9 +77,9 @@ class Job:
         self._command = command
         self._cwd = cwd
         self._old = set(cwd.glob("*.jsonl"))
-        self.run_folders: Path | None = None  # of `effio run`: results lie there
+        self.run_folders: Path | None = None  # of `effio run`: results are there
         self._started = time.monotonic()
-        # Streams go to files: a pipe that nobody reads would stop the run, and a grandchild that
+        # Streams go to files: a pipe that no one reads would stop the run, and a grandchild that
         # outlives the launcher would keep a pipe open.
         self._stdout = (cwd / f".stdout-{time.monotonic_ns()}").open("w+b")
         self._stderr = (cwd / f".stderr-{time.monotonic_ns()}").open("w+b")
@@ -100,7 +100,7 @@ class Job:
 
     def members(self) -> list[int]:
         """Process ids of the launcher and of everything it started. They are known by a mark in
-        their environment: some launchers give ranks a session of their own."""
+        their environment: some launchers give ranks their own session."""
         members = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -243,7 +243,7 @@ class Engine:
         return self.name.startswith("openmpi")
 
     def needs_ranks(self, ranks: int) -> None:
-        """Skips the test where this MPI cannot be tested with so many ranks."""
+        """Skips the test where this MPI cannot be tested with this many ranks."""
         import pytest
 
         if ranks > self.max_ranks:
@@ -282,7 +282,7 @@ class Engine:
         flags: Sequence[str] = (),
         program: Path | None = None,
     ) -> list[str]:
-        """`prefix` stands before the program (env, a shell ...), `flags` are the launcher's."""
+        """`prefix` is before the program (env, a shell ...), `flags` are the launcher's."""
         assert ranks <= self.max_ranks, f"{self.name}: at most {self.max_ranks} ranks"
         launch = [self.mpiexec, *self.flags, *flags, "-n", ranks]
         return [str(w) for w in [*launch, *prefix, program or self.program, *words]]
@@ -343,7 +343,7 @@ def two_nodes(engine: Engine, words: Sequence[object]) -> list[str]:
 
 
 def apart(engine: Engine, words: Sequence[object], cwd: Path, ahead: int) -> Run:
-    """The same run, finished, with a clock of node b that is so many seconds ahead of node a's."""
+    """The same run, finished; the clock of node b is this many seconds ahead of node a's."""
     import pytest
 
     there = ["unshare", "--time", "--monotonic", str(ahead)]

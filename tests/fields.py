@@ -22,7 +22,7 @@ Info = dict[str, Any]
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ROOT / "schemas" / "fields-1.json"
 SCHEMA = ROOT / "schemas" / "result-1.json"
-# What lines have in common, which is written by hand.
+# What lines have in common, which is written manually.
 FRAME = ROOT / "schemas" / "result-1.frame.json"
 SHORTEST = 3  # a table of fewer fields stays where it is
 PARTS = ("where", "detail", "run", "members", "figures", "plan")
@@ -119,7 +119,7 @@ def from_text(text: str) -> Info:
 
 
 class Schema:
-    """The JSON Schema of result files: the frame, and for each benchmark the members of its own."""
+    """The JSON Schema of result files: the frame, and for each benchmark its own members."""
 
     def __init__(self, described: Info, frame: Info) -> None:
         in_results = {
@@ -203,7 +203,7 @@ def plan_schema(info: Info) -> Info:
 
 
 def filled(fields: list[Info], given: Info) -> Info:
-    """An object as the engine writes it, for results made by hand: with the members given, and of
+    """An object as the engine writes it, for handwritten results: with the members given, and of
     the others those that are always there, without a value or with the least. A member that the
     engine does not write is refused."""
     unknown = set(given) - {field["name"] for field in fields}

@@ -13,7 +13,7 @@ Info = dict[str, Any]
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = DOCS / "results.md"
 README = DOCS.parent / "README.md"
-# Tables of at least so many benchmarks stand once, on the page of what they share.
+# Tables of at least this many benchmarks stand once, on the page of what they share.
 SHARED = 3
 BEGIN = "<!-- {of}: made by tests/fields.py -->"
 END = "<!-- end of what is made -->"

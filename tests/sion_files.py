@@ -22,7 +22,7 @@ def records(*pairs: tuple[int, bytes], order: str = "<") -> bytes:
 @dataclass
 class Writer:
     """`sizes`: bytes that each rank writes; `asked`: bytes of its chunks. `content`: what each
-    writes, else something of its own. `rounded`: whether chunks are whole blocks."""
+    writes, else other bytes. `rounded`: whether chunks are whole blocks."""
 
     sizes: list[int]
     asked: list[int]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A Slurm cluster of several virtual nodes on this machine, for tests.
 
-Each node is a slurmd in a process and a host-name namespace of its own: ranks see different host
+Each node is a slurmd in a process and a host-name namespace: ranks see different host
 names, processes of one node do not see the other's, and a node can be lost with everything on it by
-ending its first process. The daemons use free ports and a directory of their own, so several
+ending its first process. The daemons use free ports and their own directory, so several
 clusters can stand side by side, and a Slurm that this machine belongs to is not touched.
 """
 
@@ -41,7 +41,7 @@ class SlurmUnavailableError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Below those that the system gives to whoever asks for any, and of this worker's own: nobody
+    """Below those that the system gives to whoever asks for any, and of this worker's own: no one
     gets them by chance before the daemons do."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 10_000 + 1_000 * (worker % 20)
@@ -151,7 +151,7 @@ class SlurmCluster:
     def _start_node(self, node: str) -> None:
         # The shell stays as the first process of the node: it inherits what is orphaned there.
         # MPICH 5 names a node's shared memory by the numbers of job and node, which another cluster
-        # on this machine may have as well. Private: nobody outside sees the mount.
+        # on this machine may have as well. Private: no one outside sees the mount.
         memory = "mount --make-private /dev/shm && mount -t tmpfs effio-node /dev/shm"
         script = f"{memory}; hostname {node} && slurmd -D -N {node}; exit $?"
         self._spawn(node, ["unshare", *_NAMESPACES, "sh", "-c", script])

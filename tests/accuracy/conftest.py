@@ -69,7 +69,7 @@ class Device:
 
 @pytest.fixture
 def device(tmp_path: Path, mount: Callable[..., Path]) -> Device:
-    """An ext4 on a loop device that nobody else uses, in memory where there is some for files: a
+    """An ext4 on a loop device that no other process uses, in memory if there is enough: a
     disk still has to write what earlier tests left."""
     memory = Path("/dev/shm")
     in_memory = memory.is_mount() and shutil.disk_usage(memory).free > 2 * IMAGE

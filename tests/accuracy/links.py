@@ -19,7 +19,7 @@ from engines import Engine, Job, Run
 
 from .truths import before_others
 
-# For tests (RFC 2544); nobody else sees them.
+# For tests (RFC 2544); no other process sees them.
 A, B, NET = "198.18.77.1", "198.18.77.2", "198.18.77.0/24"
 
 
@@ -79,7 +79,7 @@ class TwoNodes:
 
 @contextmanager
 def link_of_rate(place: Path, bits_per_second: int) -> Iterator[TwoNodes]:
-    """Either way no more than so many bits a second; what waits is not lost. A link that has been
+    """Either way no more than this many bits a second; what waits is not lost. A link that has been
     idle lets 4 KiB through at once."""
     if shutil.which("tc") is None:
         pytest.skip("tc is not installed")

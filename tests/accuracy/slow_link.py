@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A link of known latency between two network namespaces: each packet is kept for so many seconds.
+"""A link of known latency between two network namespaces: it delays each packet by that.
 
 python slow_link.py NAMESPACE ADDRESS NAMESPACE ADDRESS SECONDS
 
@@ -44,7 +44,7 @@ def main() -> None:
     first, at_first, second, at_second, delay = sys.argv[1:]
     a, b = _end(first, at_first), _end(second, at_second)
     other = {a: b, b: a}
-    # Before all others, and a sleep ends when it is told to, not up to 50 us later.
+    # Before all others, and a sleep ends on time, not up to 50 us later.
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)

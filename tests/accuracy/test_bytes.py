@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What b_eff_io says it moved, held against what the kernel counted on a device of its own."""
+"""What b_eff_io says it moved, held against what the kernel counted on its own device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .truths import MIB
 
 
 def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: Device) -> None:
-    """Each row ends with a sync, so the device has counted all of it when the run is over; beside
+    """Each row ends with a sync, so the device has counted all of it when the run is over; next to
     the data there are only the file system's own blocks. Reads come from memory, and say so."""
     words = ["b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--time", "0s"]
     os.sync()
@@ -34,7 +34,7 @@ def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: 
     fetched = result.rows(access="read")
     assert sum(m["cache"]["device_read_bytes"] for m in fetched) <= read <= 2 * MIB
     large = [m for m in fetched if m["bytes"] >= MIB]
-    # Blocks of the file system itself may have to be fetched again beside a short row, which is
+    # Blocks of the file system itself may have to be fetched again next to a short row, which is
     # mixed then: from a twentieth of its bytes on.
     others = [m for m in large if m["cache"]["verdict"] != "cache"]
     assert {m["cache"]["verdict"] for m in others} <= {"mixed"}

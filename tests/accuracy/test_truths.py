@@ -38,7 +38,7 @@ from .truths import (
 
 
 class Runs:
-    """Runs of one engine, each in a directory of its own."""
+    """Runs of one engine, each in its own directory."""
 
     def __init__(self, engine: Engine, place: Path) -> None:
         self.engine = engine
@@ -76,7 +76,7 @@ def only(run: Run, access: str) -> Line:
 
 
 @pytest.mark.truths("ior-transfer", "ior-whole")
-def test_files_that_take_as_long_as_told(runs: Runs, data: Path, book: Book) -> None:
+def test_files_that_take_as_long_as_reported(runs: Runs, data: Path, book: Book) -> None:
     words = ["--dir", data, "--backend=null", "--phases=write", "--transfer=1MiB"]
     words += [f"--block={CALLS}MiB"]
 
@@ -104,7 +104,7 @@ def test_times_of_single_calls(runs: Runs, data: Path, book: Book) -> None:
 
 
 @pytest.mark.truths("mdtest-create")
-def test_names_that_take_as_long_as_told(runs: Runs, data: Path, book: Book) -> None:
+def test_names_that_take_as_long_as_reported(runs: Runs, data: Path, book: Book) -> None:
     words = ["--dir", data, "--backend=null", "--things=files", f"--items={ITEMS}"]
     words += ["--phases=create", f"--backend-options=create={CREATE}s"]
 

@@ -34,7 +34,7 @@ IDLE = 0.1
 # Files of `null`: seconds of each call.
 CALL, OPEN, SYNC, CLOSE = 0.1, 0.15, 0.2, 0.05
 CALLS = 5
-# Seconds of a call whose times are told one by one.
+# Seconds of a call whose times are reported one by one.
 SINGLE = 0.03
 # Names of `null`.
 CREATE, ITEMS = 0.05, 10
@@ -48,7 +48,7 @@ SYNCED_BYTES = 64 * MIB
 
 # Of the link in bits per second, as tbf counts: frames without checksum and gap.
 LINK = 80_000_000
-# Long beside what an idle link lets through at once.
+# Long next to what an idle link lets through at once.
 MESSAGE = 2 * MIB
 # A full segment: 1500 bytes less IP, TCP and its time stamps; and the frame that carries it.
 SEGMENT, FRAME = 1500 - 20 - 32, 1500 + 14
@@ -259,17 +259,17 @@ class Book:
         begin = time.monotonic()
         while True:
             quiet = idle()
-            told = measure()
+            found = measure()
             quiet = quiet and idle()
             for name, known in list(waiting.items()):
-                assert known.better(told[name]) <= known.bound, (
-                    f"{name}: {told[name]} is better than the truth, {known.value}"
+                assert known.better(found[name]) <= known.bound, (
+                    f"{name}: {found[name]} is better than the truth, {known.value}"
                 )
-                if abs(known.off(told[name])) <= known.bound:
-                    self.reported[name] = told[name]
+                if abs(known.off(found[name])) <= known.bound:
+                    self.reported[name] = found[name]
                     del waiting[name]
                 elif quiet:
-                    failures[name].append(told[name])
+                    failures[name].append(found[name])
             if not waiting:
                 return
             for name, known in waiting.items():

@@ -184,7 +184,7 @@ def mdtest_rows(text: str) -> list[str]:
 
 
 def without_warnings(lines: list[str]) -> list[str]:
-    """Lines that are an aspect of their own elsewhere are left out."""
+    """Lines that are their own aspect elsewhere are left out."""
     return [line for line in lines if not line.startswith(("warning ", "option "))]
 
 
@@ -194,7 +194,7 @@ def printed(program: str, text: str, errors: str) -> dict[str, str]:
     if program == "mdtest":
         return {"rows": "; ".join(mdtest_rows(text)), **lines}
     seen = {f"options.{key}": value for key, value in options(text).items()}
-    if re.search(r"^\{\s*$", text, re.M):  # warnings may stand before it
+    if re.search(r"^\{\s*$", text, re.M):  # warnings may be before it
         parsed = parsed_json(text)
         return (
             {"json": "unreadable"}

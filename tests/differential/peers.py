@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of the original and of ours in directories of their own, and what differs between them."""
+"""Runs of the original and of ours in their own directories, and what differs between them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Peers:
         return [name for name in known if found is None or name in found[1].split("|")]
 
     def compare(self, line: Line, place: Path) -> list[Difference]:
-        """Both run the line, each in a directory of its own; then each the following words in the
+        """Both run the line, each in its own directory; then each the following words in the
         directory of the other."""
         theirs, ours = place / "theirs", place / "ours"
         aspects = []

@@ -33,7 +33,7 @@ def test_what_is_missing_of_a_checkout_is_said(tmp_path: Path) -> None:
 
 
 def outcomes(text: str) -> list[tuple[str, str, str]]:
-    """Program, options and ending of each command that a script tells of."""
+    """Program, options and ending of each command that a script lists."""
     found = re.findall(r"^(?:.* )?(OK|ERR) .*?/(ior|mdtest) (.*)$", text, re.M)
     return [(name, " ".join(words.split()), "ok" if said == "OK" else "failed")
             for said, name, words in found]  # fmt: skip
@@ -71,7 +71,7 @@ def test_the_scripts_of_the_original(any_engine: Engine, tmp_path: Path, script:
         )
         seen.append(outcomes(done.stdout))
     theirs, ours = seen
-    assert theirs, "the script told of no command"
+    assert theirs, "the script lists no command"
     assert [one[:2] for one in ours] == [one[:2] for one in theirs]
     found = [
         Difference(name, f"{name} {words}", "exit", ending, mine)

@@ -2,7 +2,7 @@
 """The commands in the documentation, and one shell script that follows a page from the top.
 
 Every fenced block of language `sh` or `console` is run. `console` shows commands after `$ ` and
-what they print: each line shown has to come, in this order; `…` stands for whatever changes from
+what they print: each line shown has to come, in this order; `…` is whatever changes from
 run to run. A comment on the line above a fence says what is special:
 
     <!-- not run: REASON -->     left out, and the reason is reported

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of a page in docs/definitions/, as text, and the sizes that stand in them."""
+"""The tables of a page in docs/definitions/, as text, and the sizes that are in them."""
 
 from __future__ import annotations
 

@@ -68,11 +68,11 @@ def test_more_than_the_truth_is_a_higher_rate_and_a_shorter_time() -> None:
     assert TIME.better(103) == pytest.approx(-0.03)
 
 
-def _judge(monkeypatch: pytest.MonkeyPatch, told: list[float], quiet: bool) -> tuple[Book, int]:
-    """The book after rounds that report `told` of RATE, and how many rounds there were."""
+def _judge(monkeypatch: pytest.MonkeyPatch, values: list[float], quiet: bool) -> tuple[Book, int]:
+    """The book after rounds that report `values` of RATE, and how many rounds there were."""
     monkeypatch.setattr("accuracy.truths.truth", lambda _: RATE)
     monkeypatch.setattr("accuracy.truths.idle", lambda: quiet)
-    book, rounds = Book(), iter(told)
+    book, rounds = Book(), iter(values)
     count = 0
 
     def measure() -> dict[str, float]:

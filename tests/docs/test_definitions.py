@@ -88,7 +88,7 @@ def test_the_partitions_and_the_time_of_b_eff_io(any_engine: Engine, tmp_path: P
     assert (plan["partition_seconds"], plan["unit_seconds"]) == (600, 4)
     plan = _b_eff_io(any_engine, tmp_path, "--time", "1800s", "--plan-ranks", 8, "--rewrite")
     assert (plan["time_units"], plan["unit_seconds"]) == (192, 3.125)
-    # A quick look, ours.
+    # A quick check, ours.
     assert _b_eff_io(any_engine, tmp_path, "--plan-ranks", 8)["partition_seconds"] == 20
 
 

@@ -36,7 +36,7 @@ def _left_out() -> list[ParameterSet]:
 def _programs(directory: Path, engine: Engine) -> None:
     """What `make build` leaves in bin/, for the engine under test."""
     directory.mkdir()
-    # No link for the launcher: Hydra looks for its proxy beside the name that it was called by.
+    # No link for the launcher: Hydra looks for its proxy next to the name that it was called by.
     for name, words in (("effio", f'"{sys.executable}" -m effio'), ("mpiexec", engine.mpiexec)):
         program = directory / name
         program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')

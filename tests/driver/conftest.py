@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures of the driver's tests: results made by hand, and effio's own command line."""
+"""Fixtures of the driver's tests: handwritten results, and effio's own command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECOND = "20260202T000000Z-b-eff-io"
 
 @dataclass
 class Effio:
-    """`effio` as a user calls it, in a directory of its own."""
+    """`effio` as a user calls it, in its own directory."""
 
     cwd: Path
     environment: dict[str, str]
@@ -52,7 +52,7 @@ class Effio:
     def call(
         self, *words: object, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """The same within this process: quick, and an exception that nobody catches fails the
+        """The same within this process: quick, and an exception that no one catches fails the
         test."""
         from effio.cli.main import main
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A result made by hand of every benchmark, as lines."""
+"""A handwritten result of every benchmark, as lines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Result files made by hand, so that what the driver says of them is known beforehand.
+"""Handwritten result files, so that what the driver says of them is known beforehand.
 
 `b_eff_io()` is one partition of 2 ranks: every cell takes one second; the rate of a cell is
 RATES[access][type] × (1, 0.5, 4, 2, 8, 4, 8)[position - 1]: sizes with 8 bytes more run at half the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles made by hand: eight processes that write 16 MiB into one file in calls of 1 MiB."""
+"""Handwritten profiles: eight processes that write 16 MiB into one file in calls of 1 MiB."""
 
 from __future__ import annotations
 

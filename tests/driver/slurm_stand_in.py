@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A Slurm whose time goes on only when it is asked: jobs of a campaign without chance.
 
-It is a directory with a file for each job. `sbatch` takes a job, `squeue` tells of all and then
+It is a directory with a file for each job. `sbatch` takes a job, `squeue` lists all and then
 lets the oldest waiting ones run to their end, one for each answer; so a test knows what waits when.
 """
 
@@ -39,15 +39,15 @@ print(number)
 _SQUEUE = """
 if (place / "away").exists():
     sys.exit("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
-told = [(path, path.read_text()) for path in jobs()]
+found = [(path, path.read_text()) for path in jobs()]
 with (place / "seen").open("a") as stream:
-    states = [text.partition("|")[0] for _, text in told]
+    states = [text.partition("|")[0] for _, text in found]
     stream.write(f"{states.count('PENDING')}\\n")
-for path, text in told:
+for path, text in found:
     if not text.startswith("FORGOTTEN"):
         print(f"{path.name[4:]}|{text}")
 sys.stdout.flush()
-for path, text in told:
+for path, text in found:
     state, reason, script = text.split("|", 2)
     if state != "PENDING":
         continue
@@ -76,11 +76,11 @@ class SlurmStandIn:
         return self.place / "bin"
 
     def limit(self, waiting: int) -> None:
-        """So many jobs may wait; more are refused."""
+        """This many jobs may wait; more are refused."""
         (self.place / "limit").write_text(str(waiting))
 
     def fate(self, number: int, state: str) -> None:
-        """This job ends so, without a word of its own."""
+        """This job ends so, without a message."""
         (self.place / f"fate-{number}").write_text(state)
 
     def accounts(self, text: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Acceptance rules: each kind by hand, and those of Blue Waters against its own sample figures."""
+"""Acceptance rules: each kind with known values, and those of Blue Waters against its sample."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def test_too_close_to_call(tmp_path: Path) -> None:
     assert single.reason.startswith("one value has no spread")
 
 
-def test_one_that_cannot_tell_hides_no_fail(tmp_path: Path) -> None:
+def test_one_that_cannot_show_hides_no_fail(tmp_path: Path) -> None:
     steady = rule(kind="steady")
     restless = ior(tmp_path, "a", [1e9] * 2, detail={"steady": {"reached": False}})
     silent = ior(tmp_path, "b", [1e9] * 2, detail={"steady": None})

@@ -97,7 +97,7 @@ def test_what_the_job_said_explains_why_nothing_began(folder: RunFolder) -> None
     assert finished.reason.endswith(f"(the job ended as FAILED): {said}")
 
 
-def test_what_was_never_submitted_is_told(folder: RunFolder) -> None:
+def test_what_was_never_submitted_is_reported(folder: RunFolder) -> None:
     record = folder.record()
     assert record is not None
     record.batch = {"system": "slurm", "script": "job.sh"}

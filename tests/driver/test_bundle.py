@@ -141,7 +141,7 @@ def test_what_is_in_it(bundle: Path) -> None:
     assert versions["first", "engine"] == "effio-mpi 0.1.0 (abc1234)"
 
 
-def test_page_and_markdown_tell_the_same(bundle: Path) -> None:
+def test_page_and_markdown_show_the_same(bundle: Path) -> None:
     page, markdown = ((bundle / n).read_text() for n in ("index.html", "submission.md"))
     for text in ("Offer of Example Corp.", "Table 2. System Description", "Example 9000"):
         assert text in page
@@ -155,7 +155,7 @@ def test_others_can_check_it(bundle: Path) -> None:
     subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=bundle, check=True, timeout=60)
 
 
-def test_a_changed_run_is_told(effio: Effio) -> None:
+def test_a_changed_run_is_reported(effio: Effio) -> None:
     folder = keep(effio, "first", 1.0)
     (folder / "stdout.log").write_text("other\n")
     assert effio.call("bundle", "first", "-o", "out").returncode == 0

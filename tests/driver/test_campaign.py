@@ -125,8 +125,8 @@ def test_memory_is_not_called_storage(tmp_path: Path) -> None:
     place = made.run_line()["file_system"] | {"type": "tmpfs", "memory_backed": True}
     result = _ior(tmp_path, "cache", file_system=place)
     card = device_card("What this storage does", [(READ, result, "")])
-    assert card.lines[0].missing.endswith("the directory lies in memory (tmpfs)")
-    assert card.notes[0] == "This directory lies in memory (tmpfs): nothing here is storage."
+    assert card.lines[0].missing.endswith("the directory is in memory (tmpfs)")
+    assert card.notes[0] == "This directory is in memory (tmpfs): nothing here is storage."
 
 
 def test_what_was_not_measured_says_why(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_messages_are_those_of_a_pair(tmp_path: Path) -> None:
 
 
 def _printed(result: Result, reads: Result, columns: int) -> str:
-    figure = Line(title="b_eff_io, a first look", show="figure", figure="b_eff_io")
+    figure = Line(title="b_eff_io, a quick check", show="figure", figure="b_eff_io")
     reported = [
         (Line(title="sequential write, until on storage", access="write", show="rate"), result, ""),
         (READ, reads, ""),
@@ -184,7 +184,7 @@ def test_the_card_fits_the_terminal(tmp_path: Path, columns: int) -> None:
 def test_a_figure_that_is_not_valid_stands_below_and_says_so(tmp_path: Path) -> None:
     b_eff_io = read_result(made.write(tmp_path / "b.jsonl", made.b_eff_io()))
     text = " ".join(_printed(b_eff_io, _ior(tmp_path), 80).split())
-    below = text.partition("b_eff_io, a first look: ")[2]
+    below = text.partition("b_eff_io, a quick check: ")[2]
     assert below.startswith("300.0 MB/s")
     assert "NOT VALID" in below
     assert "scheduled time 0.2 min >= 30 min" in below
@@ -197,7 +197,7 @@ def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) 
     # As it is made, its reads came from the page cache: no number of the disk.
     cached = figure_note(line, read_result(made.write(tmp_path / "c.jsonl", lines)), "")
     assert cached == (
-        "b_eff_io, a first look: no storage number, because the bytes came out of memory."
+        "b_eff_io, a quick check: no storage number, because the bytes came out of memory."
     )
     for one in lines:
         if one["kind"] == "measurement" and one["access"] == "read":
@@ -218,7 +218,7 @@ def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) 
         for one in lines
     ]
     reported = figure_note(line, read_result(made.write(tmp_path / "m.jsonl", in_memory)), "")
-    assert reported.endswith("because the directory lies in memory (tmpfs).")
+    assert reported.endswith("because the directory is in memory (tmpfs).")
 
 
 def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
     reported = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
     assert "300.0 MB/s" in reported
     assert "reads from storage" in reported
-    # One type that nobody fetched.
+    # One type that no one fetched.
     for one in reads:
         if one["pattern"] == "scatter":
             one["cache"]["process_read_bytes"] = 0

@@ -293,7 +293,7 @@ def test_a_bad_file_is_refused_with_place_and_nearest_word(
     assert fault in reported
 
 
-def test_all_faults_are_told_at_once(study: Studying) -> None:
+def test_all_faults_are_reported_at_once(study: Studying) -> None:
     with pytest.raises(EffioError) as error:
         study(STEP + '[step.options]\nblok = 1\nfiles = "x"\n[step.sweep]\nbackend = ["posx"]\n')
     assert [line.split(": ")[0].split(":", 1)[1] for line in error.value.message.splitlines()] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of a campaign as jobs of their own, side by side; the Slurm is slurm_stand_in.py.
+"""Runs of a campaign as their own jobs, side by side; the Slurm is slurm_stand_in.py.
 tests/slurm/test_campaign_jobs.py has a real one."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def write(with_engine: Effio) -> Callable[[str], None]:
 
 @pytest.fixture
 def slurm(with_engine: Effio, tmp_path: Path) -> Iterator[SlurmStandIn]:
-    """Nobody sleeps: time goes on when the queue is asked."""
+    """No one sleeps: time goes on when the queue is asked."""
     made = slurm_stand_in(tmp_path / "slurm")
     path = with_engine.environment.get("PATH", "")
     with_engine.environment["PATH"] = f"{made.programs}:{path}"
@@ -57,7 +57,7 @@ def test_as_many_jobs_wait_as_asked_for_and_one_question_is_for_all(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn, data: Path
 ) -> None:
     """Of four runs three are in the queue at once, a fourth when the first has ended. All of them
-    have files of the same name: each has a directory of its own, which goes when it ends."""
+    have files of the same name: each has its own directory, which goes when it ends."""
     write(STEP + FILES + SWEEP)
     with mock.patch.object(LiveView, "status") as status:
         done = in_jobs(with_engine, 3, "--dir", data)
@@ -113,7 +113,7 @@ def test_what_needs_an_earlier_step_is_submitted_when_that_has_ended(
     assert list(data.iterdir()) == []
 
 
-def test_a_full_queue_is_told_once_and_tried_again(
+def test_a_full_queue_is_reported_once_and_tried_again(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn
 ) -> None:
     write(STEP + NULL + SWEEP)
@@ -133,7 +133,7 @@ def test_a_full_queue_is_told_once_and_tried_again(
         ("CANCELLED", "the job ended as CANCELLED"),
     ],
 )
-def test_how_a_job_ended_is_told_and_it_is_run_again(
+def test_how_a_job_ended_is_reported_and_it_is_run_again(
     state: str,
     reported: str,
     with_engine: Effio,
@@ -167,7 +167,7 @@ def test_a_job_that_the_queue_has_forgotten_is_asked_for_in_the_accounts(
     assert "256KiB: environment" in done.stderr
     assert "(the job ended as NODE_FAIL: a node was lost)" in done.stderr
     assert "(the job ended as CANCELLED)" in done.stderr
-    # Asked for when nothing more of their files can come; the first one is forgotten earlier.
+    # Requested when nothing more of their files can come; the first one is forgotten earlier.
     assert [call.split()[-1] for call in slurm.calls("sacct")] == ["1", "3"]
 
 
@@ -331,7 +331,7 @@ def test_drivers_killed_at_many_moments_submit_nothing_twice(
     done = [run for run in runs_of(with_engine) if record_of(run)["outcome"]["status"] == "done"]
     assert sorted(record_of(run)["campaign"]["repetition"] for run in done) == [*range(repetitions)]
     # Each script that was submitted is that of a run that is done; what was made and not submitted
-    # is told.
+    # is reported.
     assert slurm.scripts() == sorted(str(run / "job.sh") for run in done)
     given_up = {
         record_of(run)["outcome"]["reason"] for run in runs_of(with_engine) if run not in done

@@ -60,7 +60,7 @@ def test_running_again_does_what_is_not_done(
     plan = run_campaign(with_engine, "--plan", "--format", "tsv").stdout.splitlines()
     assert [len(line.split("\t")) for line in plan] == [len(plan[0].split("\t"))] * 3
     assert len(runs_of(with_engine)) == 4
-    # Edited in the middle: what changed is told, what was measured stays.
+    # Edited in the middle: what changed is reported, what was measured stays.
     write(text.replace('["1MiB", "2MiB"]', '["2MiB", "512KiB"]'))
     done = run_campaign(with_engine)
     assert "1 point new: a transfer=512KiB" in done.stderr
@@ -256,7 +256,7 @@ def test_a_step_takes_a_value_from_an_earlier_one(
     assert f"--block={512 << 10}" in record_of(read)["arguments"]
     (cell,) = load(read / "result.jsonl").measurements
     assert (cell["access"], cell["bytes"]) == ("read", 512 << 10)
-    # Kept until nobody needs it any more.
+    # Kept until no one needs it any more.
     assert list(data.iterdir()) == []
 
 

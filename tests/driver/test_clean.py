@@ -67,7 +67,7 @@ def test_what_the_manifest_names_is_removed_and_nothing_else(effio: Effio, left:
 
 
 def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> None:
-    """ROMIO keeps one beside a file that is open; nobody closed it."""
+    """ROMIO keeps one next to a file that is open; no one closed it."""
     for name in (".i00.shfp.4711.123", ".mine.txt.shfp.4711.123", ".i001.shfp.1.2", ".i00.shfp.x"):
         (left / name).write_text("x")
     result = _killed(effio.cwd / "effio-runs/killed", left)
@@ -342,7 +342,7 @@ def test_a_folder_of_a_glusterfs_is_looked_at_where_all_of_it_is_mounted(
     assert not abilities.hides_files(folder)
 
 
-def test_data_that_only_another_host_sees_are_told(effio: Effio, tmp_path: Path) -> None:
+def test_data_that_only_another_host_sees_are_reported(effio: Effio, tmp_path: Path) -> None:
     folder = effio.cwd / "effio-runs/killed"
     result = _killed(folder, Path("/nowhere/data"), host="n7")
     for words in (["clean", "--yes", result], ["clean", "--yes"]):

@@ -47,7 +47,7 @@ def run(name: str, cells: Sequence[made.Line], started: str = "", **more: Any) -
 
 
 def side(name: str, rates: Sequence[float], **more: Any) -> Side:
-    """A run for each rate, each in a night of its own."""
+    """A run for each rate, each in its own night."""
     return Side(name, [
         run(f"{name}{i}", [cell(rate)], night(name, i), **more) for i, rate in enumerate(rates)
     ])  # fmt: skip
@@ -114,7 +114,7 @@ def test_repetitions_of_one_run_are_no_ground() -> None:
         for n, values in (("a", FAST), ("b", SLOW))
     )
     found = compare(one, other).lines[0]
-    assert (found.verdict, found.cause) == (Verdict.UNTOLD, NoVerdict.TOO_FEW)
+    assert (found.verdict, found.cause) == (Verdict.UNDECIDED, NoVerdict.TOO_FEW)
     assert found.ratio is not None  # shown all the same
     assert only(compare(one, other, Terms(by_repetitions=True))) is Verdict.SLOWER
     # One run against a baseline of several is.
@@ -148,7 +148,7 @@ def test_runs_of_one_night_are_one_block() -> None:
     assert found.lines[0].counts == (2, 2)
 
 
-@pytest.mark.parametrize(("order", "verdict"), [("AB", Verdict.UNTOLD), ("ABBA", Verdict.SAME)])
+@pytest.mark.parametrize(("order", "verdict"), [("AB", Verdict.UNDECIDED), ("ABBA", Verdict.SAME)])
 def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict) -> None:
     """Each run is 2.5 % slower than the one before it, on each of four nights."""
     sides: dict[str, list[Judged]] = {"A": [], "B": []}
@@ -160,7 +160,7 @@ def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict)
             sides[name].append(run(f"{name}{day}{place}", [cell(rate)], start))
     line = compare(Side("a", sides["A"]), Side("b", sides["B"]), Terms(tolerance=0)).lines[0]
     assert (line.verdict, line.basis) == (verdict, "nights with both")
-    assert (line.cause is NoVerdict.ORDER) == (verdict is Verdict.UNTOLD)
+    assert (line.cause is NoVerdict.ORDER) == (verdict is Verdict.UNDECIDED)
 
 
 @pytest.mark.parametrize(("factor", "said"), [(1.0, "rates drift by 4 % a run"), (0.8, "")])
@@ -310,7 +310,7 @@ def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
     assert line.gain == pytest.approx(1.0)
 
 
-def test_what_cannot_be_told() -> None:
+def test_what_cannot_be_reported() -> None:
     good = side("a", FAST)
 
     def cause(other: Side, terms: Terms | None = None) -> NoVerdict | None:
@@ -446,7 +446,7 @@ def _pool(scale: float, factor: float) -> list[Judged]:
 
 
 def _drawn(name: str, pool: Sequence[Judged], count: int, chance: random.Random) -> Side:
-    """Each of a night of its own."""
+    """Each of its own night."""
     some = [chance.choice(pool).result for _ in range(count)]
     runs = []
     for i, result in enumerate(some):

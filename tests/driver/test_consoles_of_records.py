@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from driver.test_figures_of_records import SIM
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
 from engines import Engine
@@ -47,7 +47,7 @@ class Shown:
         return found
 
     def report(self) -> Report:
-        return tell("r", self.result, self.result.remarks)
+        return report_of("r", self.result, self.result.remarks)
 
     def table(self, title: str) -> Table:
         blocks = [b for s in self.report().sections for b in s.blocks if isinstance(b, Table)]

@@ -22,7 +22,7 @@ def test_slices_end_with_the_measurement() -> None:
     assert common.course([400.0, 0.0], 1.0, 0.05) == ([0.025], [8000.0])
 
 
-def test_slices_that_no_clock_could_tell_apart() -> None:
+def test_slices_that_no_clock_could_show_apart() -> None:
     assert common.course([1.0, 1.0, 1.0], 1e-320, 1.0) == ([], [])
     assert common.course([1e308, 1.0], 1e-6, 2e-6)[1] == [None, 1e6]
 

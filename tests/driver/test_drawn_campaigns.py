@@ -26,7 +26,7 @@ from effio.judge.compare import Comparison, Side, compare
 from effio.judge.rules import load_rules
 from effio.judge.samples import Judged
 from effio.report.acceptance import acceptance_section
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.campaign import campaign_report, runs_of
 from effio.report.charts import charts_section
 from effio.report.comparison import comparison_section
@@ -175,7 +175,7 @@ def seen(
     return drawn(
         browser,
         folder,
-        tell("b-eff", b_eff, []),
+        report_of("b-eff", b_eff, []),
         _campaign(folder / "swept"),
         _trend(folder / "nightly"),
         _section("tuning", tuning_section(tuning)),

@@ -15,14 +15,14 @@ from driver import made
 from driver.drawn import drawn, page_of
 from driver.test_report_arrays import libraries_lines
 from driver.test_report_study import MB, RATES, made_lines
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.model import Axis, Figure, Panel, Report, Series
 from effio.store.reader import read_result
 
 
 def _reported(folder: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(folder / "result.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_one_is_chosen(both: Effio) -> None:
     other = both.call("engine", "use", "openmpi", env={"EFFIO_ENGINE": "/elsewhere"})
     assert "EFFIO_ENGINE or the site's settings name /elsewhere" in other.stderr
     assert both.call("engine", "use", "--none").returncode == 0
-    # One that was chosen and is gone is told, not passed over.
+    # One that was chosen and is missing is reported, not passed over.
     both.call("engine", "use", "mpich")
     gone = Path(both.environment["XDG_DATA_HOME"]) / "effio/engines/mpich-0123456789"
     gone.rename(gone.with_name("openmpi-other"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.listing import line_of
 from effio.report.model import Report
 from effio.store.evidence import Place, evidence_of, source_of
@@ -39,7 +39,7 @@ def _figures(access: str) -> list[made.Line]:
 
 def _report(tmp_path: Path, cells: list[made.Line], access: str) -> Report:
     lines = [made.run_line(benchmark="tile-io"), *cells, *_figures(access), made.end()]
-    return tell(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
+    return report_of(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
         made.figure("share_of_peak", 1.8, "1", where=place),
         made.end(),
     ]
-    report = tell(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
+    report = report_of(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
     above = next(f.text for f in report.findings if "the peak, at most" in f.text)
     assert above.endswith(f"with 180 % of it: {why}.")
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.draw import figure_data
 from effio.store.reader import read_result
 from engines import Engine
@@ -205,7 +205,7 @@ def test_figures_draw_the_records(any_engine: Engine, tmp_path: Path, name: str)
     path = tmp_path / "r.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     result = read_result(path)
-    figures = {f.id: f for f in tell("r", result, result.remarks).figures()}
+    figures = {f.id: f for f in report_of("r", result, result.remarks).figures()}
     assert set(checks) <= set(figures)
     for identity, check in checks.items():
         points = list(_drawn(figure_data(figures[identity], identity)))

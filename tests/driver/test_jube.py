@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""examples/jube: JUBE calls effio and reads its CSV. Without JUBE its commands are run by hand."""
+"""examples/jube: JUBE calls effio and reads its CSV. Without JUBE its commands are run manually."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_is_told_when_the_engine_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_reported_when_the_engine_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     now = [1000.0]

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Dialog, Page
 from driver import made
 from driver.pages import wait_for
 from effio.report import static
-from effio.report.build import load, tell, write_report
+from effio.report.build import load, report_of, write_report
 from effio.report.html import render
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
 
@@ -135,7 +135,7 @@ def test_the_classic_page_has_three_and_five_panels_on_one_axis(show: Open, repo
     low, high = ranges[0]  # decimal logarithms: 5·10⁶·0.5 to 400·10⁶·8
     assert low < 6.4
     assert high > 9.5
-    # Pairs stand together, the largest alone (as in the original's figures).
+    # Pairs are together, the largest alone (as in the original's figures).
     xs = page.evaluate("document.querySelector('#r1-classic .plot').data[0].x")
     assert xs == [1, 2, 4, 5, 7, 8, 10]
     ys = page.evaluate("document.querySelector('#r1-classic .plot').data[0].y")
@@ -184,7 +184,7 @@ def test_table_view_and_csv(show: Open, report: Path) -> None:
     assert plot.is_visible()
 
 
-def test_hovering_tells_the_values(show: Open, report: Path) -> None:
+def test_hovering_shows_the_values(show: Open, report: Path) -> None:
     page = show(report).page
     point = page.locator("#r1-classic .plot .scatterlayer .trace .point").first
     point.scroll_into_view_if_needed()
@@ -383,7 +383,7 @@ def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
     target = tmp_path / "kinds.html"
     target.write_text(render([_every_kind()], [f"runs/{i}" for i in range(70)]))
     page = show(target).page
-    # Seventy names would be a page of their own.
+    # Seventy names would be their own page.
     assert "from runs/0, runs/1, runs/2 and 67 more. The" in page.locator("footer").inner_text()
     assert page.locator("#r1-heat .plot .heatmaplayer image").count() == 2
     scales = page.evaluate(
@@ -404,7 +404,7 @@ def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
 
 
 def test_a_single_figure_is_the_variant_that_was_asked_for(tmp_path: Path) -> None:
-    report = tell(*load(made.write(tmp_path / "result.jsonl", made.two_partitions())))
+    report = report_of(*load(made.write(tmp_path / "result.jsonl", made.two_partitions())))
     whole = next(f for f in report.figures() if f.id == "classic")
     assert list(whole.variants) == ["2 ranks", "4 ranks"]
     figure = static.find_figure(report, static.Choice("classic", "4 ranks", linear=True))

@@ -133,7 +133,7 @@ def test_what_is_put_together_is_said() -> None:
     assert short.caption == (
         "A caption. These are the first 10 of 25 rows; effio export writes all."
     )
-    # 100 points become 10 of ten neighbors each: 0…9 in turn, so the median is 4.5, the most 9.
+    # 100 points become 10 of ten neighbors each: 0 to 9, so the median is 4.5, the most 9.
     thin = bounded_block(_figure([_curve(100)]), limits)
     assert isinstance(thin, Figure)
     series = thin.variants[""][0].series[0]
@@ -153,7 +153,7 @@ def test_what_is_put_together_is_said() -> None:
 
 
 def _page_of(count: int, slices: int, folder: Path) -> tuple[int, Path]:
-    """A result of ior with `count` measurements of so many slices of time: its bytes, its page."""
+    """A result of ior with `count` measurements of that many time slices: its bytes, its page."""
     lines = [json.dumps(made.run_line(benchmark="ior"))]
     cell = made.measurement("write", "shared", 1, 1e8)
     cell["where"] = {"transfer_bytes": 1 << 20}

@@ -19,7 +19,7 @@ from driver.test_accept import mdtest
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
 from effio.report.acceptance import acceptance_section
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Cell, Column, Figure, Headline, Report, Section, Table
 from effio.store.reader import read_result
@@ -62,7 +62,7 @@ whole => [...document.querySelectorAll('.table-block table')].map(table => {
 
 
 def _tables_of(report: Report) -> list[Table]:
-    """Those of the sections, and those that stand behind the figures' buttons."""
+    """Those of the sections, and those that are behind the figures' buttons."""
     found = []
     for section in report.sections:
         for block in section.blocks:
@@ -114,7 +114,7 @@ def _assert_readable(page: Page, tables: list[Table], width: int) -> None:
 @pytest.mark.parametrize("benchmark", [name for name in CORPUS if name != "b-eff-io"])
 def test_tables_can_be_read(benchmark: str, browser: Browser, tmp_path: Path) -> None:
     result = read_result(made.write(tmp_path / "result.jsonl", list(CORPUS[benchmark]())))
-    tables = _tables_of(tell("made", result))
+    tables = _tables_of(report_of("made", result))
     assert len(tables) >= 3
     page = _open(browser, tables, tmp_path / "page.html")
     for width in WIDTHS:

@@ -102,7 +102,7 @@ def test_tile_io_for_tiles() -> None:
 def test_pio_for_calls_of_many_pieces() -> None:
     step = _step(library="mpi-io", layout="strided", piece=4096, transfer=64 << 10, collective=1.0)
     assert step.benchmark == "pio"
-    # 2 MiB of a process are 512 pieces, each beside those of the other processes.
+    # 2 MiB of a process are 512 pieces, each next to those of the other processes.
     assert step.options == {
         "levels": "4096B*{max(1, round(scale * 512))}/{ranks * 4096}B", "rank-stride": "4096B",
         "by": "type", "calls": "collective", "temporal": "write",
@@ -158,7 +158,7 @@ def test_two_steps_never_have_one_name() -> None:
     assert [step.name for step in steps] == ["names", "names-2"]
 
 
-def test_a_log_tells_more_than_is_worth_a_step() -> None:
+def test_a_log_shows_more_than_is_worth_a_step() -> None:
     large, small = _activity(bytes=1 << 40, seconds=1.0), _activity(name="s", bytes=10, transfer=1)
     both = (large, small)
     assert len(imitate(_profile(*both, source="darshan"))) == 1
@@ -183,7 +183,7 @@ EVERY_KIND: list[dict[str, Any]] = [
 
 
 def test_the_campaign_is_checked_planned_and_run(with_engine: Effio, any_engine: Engine) -> None:
-    """For real, small: every benchmark that may stand in it."""
+    """For real, small: every benchmark that may be in it."""
     backends = Program(any_engine.program, "of the test").info.backends
     missing = [b.name for b in backends if b.name in ("hdf5", "pnetcdf", "sion") and b.missing]
     if missing:

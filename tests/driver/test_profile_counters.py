@@ -50,9 +50,9 @@ def test_one_piece_or_many() -> None:
     assert one.layout == "random"
 
 
-def test_writes_and_reads_of_one_file_are_told_apart() -> None:
+def test_writes_and_reads_of_one_file_are_reported_apart() -> None:
     # Sizes are counted together, buckets apart. 64 writes of 1 MiB would move more than the 600
-    # reads of 100 KiB, beside which there are 20 of 2 MiB.
+    # reads of 100 KiB, next to which there are 20 of 2 MiB.
     more = {
         "READS": 620, "BYTES_READ": 600 * 102_400 + 20 * 2 * MIB, "SIZE_READ_10K_100K": 600,
         "SIZE_READ_1M_4M": 20, "ACCESS2_ACCESS": 102_400, "ACCESS2_COUNT": 600,
@@ -76,7 +76,7 @@ def test_other_sizes_of_calls_are_said() -> None:
 
 
 def test_files_of_processes_again_and_again() -> None:
-    # Each of 4 processes writes a file of its own three times: twelve files.
+    # Each of 4 processes writes its own file three times: twelve files.
     rows = [_wrote(file=10 + i, rank=i % 4, calls=2) for i in range(12)]
     one = _only(_log(POSIX=rows))
     assert (one.files, one.times, one.bytes, one.file_count) == ("per-process", 3, 8 * MIB, 12)
@@ -112,7 +112,7 @@ def test_alignment_and_flush() -> None:
     assert _only(_log(POSIX=[_wrote()])).flush is False
 
 
-def test_a_trace_tells_pieces_and_phases() -> None:
+def test_a_trace_shows_pieces_and_phases() -> None:
     """Two processes, pieces of two calls, twice; 10 s apart in a run of 100 s."""
     traced = [
         Traced(1, rank, [
@@ -199,6 +199,6 @@ def test_numbers_that_no_run_has() -> None:
         profile_of(_log(POSIX=[_wrote(BYTES_WRITTEN=2.0**61)]))
     with pytest.raises(EffioError, match="not a whole Darshan log"):
         profile_of(_log(POSIX=[_wrote(STATS=2.0**59)]))
-    # Half a byte and half a byte are none: nobody would have written the one that they make.
+    # Half a byte and half a byte are none: no one would have written the one that they make.
     halves = [_wrote(rank=rank, BYTES_WRITTEN=0.5) for rank in (0, 1)]
     assert not profile_of(_log(POSIX=halves)).activity

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`effio profile` of Darshan logs: real ones, of runs of our own and those that PyDarshan carries,
+"""`effio profile` of Darshan logs: real ones, of our own runs and those that PyDarshan carries,
 whose command lines are known."""
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def test_ior_with_files_of_processes() -> None:
     assert (one.access, one.library, one.files) == ("write", "posix", "per-process")
     assert (one.bytes, one.times, one.file_count) == (48 * 4 * 256 * MIB, 1, 48)
     assert (one.transfer, one.transfer_share) == (8 * MIB, 1.0)
-    # -s 4 of a file of its own: each segment directly behind the one before.
+    # -s 4 of its own file: each segment directly after the one before.
     assert (one.layout, one.piece) == ("consecutive", None)
     assert (one.flush, one.aligned, one.collective) == (True, 1.0, None)
     assert (profile.names.creates, profile.names.opens) == (48, 48)
@@ -146,7 +146,7 @@ def test_ior_through_hdf5() -> None:
     for one in profile.activity:
         assert (one.library, one.files, one.collective) == ("hdf5", "shared", 0.0)
         assert one.transfer == 256 << 10
-        # Beside the data there are heads of a few KiB.
+        # In addition to the data there are heads of a few KiB.
         assert 4 * MIB < one.bytes < 4 * MIB + 16 * 1024
         assert one.transfer_share is not None
         assert one.transfer_share > 0.995
@@ -225,7 +225,7 @@ def test_from_a_log_to_a_campaign_that_is_planned(with_engine: Effio) -> None:
     done = with_engine.call("plan", "c.toml", "--ranks", "4", "--commands")
     assert done.returncode == 0, done.stderr
     assert "--transfer=262144B --block=1048576" in done.stdout
-    # What was saved tells the same, and nothing of the machine it came from.
+    # What was saved says the same, and nothing of the machine it came from.
     text = (with_engine.cwd / "f.toml").read_text()
     assert "/" not in text.replace("effio-profile/1", "").replace("I/O", "")
     reported = with_engine.call("profile", "f.toml", "--json")

@@ -29,7 +29,7 @@ def test_the_blank_form_filled_in_is_read_back(tmp_path: Path) -> None:
     for name, value in values.items():
         assert text.count(f'\n{name} = ""') == 1
         text = text.replace(f'\n{name} = ""', f"\n{name} = {value}")
-    # What may stay out is right as it stands there.
+    # What may stay out is right as it is there.
     text = text.replace("\n# io_share = 0.1", "\nio_share = 0.1")
     text = text.replace('\n# transfer = "1MiB"', '\ntransfer = "1MiB"')
     path = tmp_path / "f.toml"
@@ -125,7 +125,7 @@ def test_a_wrong_form_is_refused_with_its_place(
     assert said in failed.value.message
 
 
-def test_faults_are_told_all_at_once(tmp_path: Path) -> None:
+def test_faults_are_reported_all_at_once(tmp_path: Path) -> None:
     path = tmp_path / "f.toml"
     path.write_text(HEAD.replace("8", '"8"') + ACTIVITY.replace("posix", "x") + "times = -1\n")
     with pytest.raises(EffioError) as failed:

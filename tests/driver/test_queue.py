@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many jobs asked for at once: answers of batch systems as they were recorded or are documented."""
+"""Many jobs requested at once: answers of batch systems as they were recorded or are documented."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _asked(program: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_slurm_tells_of_all_jobs_in_one_answer(programs: Path) -> None:
+def test_slurm_shows_of_all_jobs_in_one_answer(programs: Path) -> None:
     """Of waiting ones why, of each its script, whatever its name."""
     _answers(programs / "squeue", IN_SLURM)
     found = jobs_in(batch_system("slurm"))
@@ -70,7 +70,7 @@ def test_no_answer_is_not_an_empty_queue(programs: Path) -> None:
 
 
 def test_the_accounts_say_how_forgotten_jobs_ended(programs: Path) -> None:
-    """One question, and none where nothing is asked for; a site may keep no accounts."""
+    """One question, and none where nothing is requested; a site may keep no accounts."""
     system = batch_system("slurm")
     _answers(programs / "sacct", "7|CANCELLED by 1000\n8|TIMEOUT\n")
     assert ends_of(system, []) == {}
@@ -89,7 +89,7 @@ def test_the_accounts_say_how_forgotten_jobs_ended(programs: Path) -> None:
         ("flux", "flux", "7|R\n8|PD\n9|TO\n", {"7": False, "8": False, "9": True}),
     ],
 )
-def test_other_systems_tell_of_all_too(
+def test_other_systems_show_of_all_too(
     name: str, program: str, text: str, over: dict[str, bool], programs: Path
 ) -> None:
     _answers(programs / program, text)
@@ -99,7 +99,7 @@ def test_other_systems_tell_of_all_too(
     assert [one.job_id for one in found if one.waits] == ["8"]
 
 
-def test_pbs_tells_of_the_jobs_that_there_are(
+def test_pbs_shows_of_the_jobs_that_there_are(
     programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "somebody")

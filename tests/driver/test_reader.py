@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.store import versions
 from effio.store.reader import ResultError, read_result
 from results import check_line
@@ -191,7 +191,7 @@ def test_what_the_first_version_wrote_stays_readable() -> None:
     """Lines of a real run of engine 0.1.0, frozen: they are never to be written anew."""
     path = Path(__file__).parent / "old" / "b-eff-io-1.0.jsonl"
     result = read_result(path)
-    reported = tell("old", result, result.remarks)
+    reported = report_of("old", result, result.remarks)
     assert [(m.access, m.pattern, m.bytes) for m in result.measurements] == [
         ("write", "scatter", 53477376),
         ("write", "shared", 15195168),
@@ -207,7 +207,7 @@ def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
     """Lines of a run in virtual time: data in `data`, sums in `by_definition_seconds`."""
     path = Path(__file__).parent / "old" / "libraries-1.1.jsonl"
     result = read_result(path)
-    reported = tell("old", result, result.remarks)
+    reported = report_of("old", result, result.remarks)
     assert result.status == "done"
     assert result.remarks == []
     assert [(m.access, m.where["hints"], m.bytes) for m in result.measurements[:4]] == [

@@ -130,7 +130,7 @@ def test_options_that_are_wrong_leave_no_result(
 
 
 def test_names_and_units(tmp_path: Path) -> None:
-    """In a process of its own: importing the class needs ReFrame's runtime."""
+    """In its own process: importing the class needs ReFrame's runtime."""
     file = made.write(tmp_path / "r.jsonl", made.b_eff_io())
     script = f"""
     import json

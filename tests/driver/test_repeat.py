@@ -14,7 +14,7 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.report import common
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.common.repeat import repeat_lines
 from effio.report.model import Figure, Table
 from effio.store.folder import RunFolder
@@ -72,7 +72,7 @@ def test_ranks_that_were_chosen_are_named(tmp_path: Path) -> None:
     ]
     # The driver saw more than the engine's own start and end: 60 s.
     assert common.seconds_of(result) == 61.5
-    assert "took 61.5 s" in tell("run", result).subtitle
+    assert "took 61.5 s" in report_of("run", result).subtitle
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_names_of_mpi_libraries(library: str, name: str) -> None:
 def test_texts_have_no_tabs_and_no_marks_of_another_language(tmp_path: Path) -> None:
     lines = made.two_partitions()
     lines[0]["system"]["mpi"]["library"] = "MPICH Version:\t4.2.0\nMPICH Release date:\tFri\n"
-    report = tell(*load(made.write(tmp_path / "r.jsonl", lines)))
+    report = report_of(*load(made.write(tmp_path / "r.jsonl", lines)))
     texts = [report.subtitle, *(f.text for f in report.findings)]
     for section in report.sections:
         texts += [section.title, section.intro]
@@ -112,12 +112,12 @@ def test_texts_have_no_tabs_and_no_marks_of_another_language(tmp_path: Path) -> 
 def test_no_hints_where_no_library_takes_them(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["backend"] = {"name": "posix", "settings": {}}
-    report = tell(*load(made.write(tmp_path / "r.jsonl", lines)))
+    report = report_of(*load(made.write(tmp_path / "r.jsonl", lines)))
     assert "hints" not in {s.id for s in report.sections}
 
 
 def test_more_ranks_than_cores_are_warned_of(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["system"]["ranks"] = 32
-    report = tell(*load(made.write(tmp_path / "r.jsonl", lines)))
+    report = report_of(*load(made.write(tmp_path / "r.jsonl", lines)))
     assert any("32 ranks on a node share 2 CPUs" in f.text for f in report.findings)

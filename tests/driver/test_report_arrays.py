@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell, write_report
+from effio.report.build import report_of, write_report
 from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.report.together import across
@@ -64,7 +64,7 @@ def _figure(
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     path = made.write(tmp_path / "run.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
     result = read_result(path)
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _block(report: Report, title: str) -> Table:
@@ -97,7 +97,7 @@ def flash_lines() -> list[made.Line]:
     ]
 
 
-def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
+def test_flash_io_shows_what_the_definition_leaves_out(tmp_path: Path) -> None:
     report = _reported(tmp_path, flash_lines())
     assert (report.headline.name, report.headline.shown()) == (
         "writes until on storage",
@@ -223,7 +223,7 @@ def libraries_lines() -> list[made.Line]:
     ]
 
 
-def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None:
+def test_the_comparison_shows_overheads_gains_and_layers(tmp_path: Path) -> None:
     report = _reported(tmp_path, libraries_lines())
     assert report.headline.shown() == "100.0 MB/s"
     assert report.headline.context == "fortran-fpp, hints none, 2 ranks"
@@ -250,7 +250,7 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
     hdf5 = next(s for s in rates if s.name == "hdf5")
     assert (list(hdf5.x), list(hdf5.y)) == ([1.0, 2.0], [30.0 * MB, 40.0 * MB])
     layers = _drawn(report, "layers").variants["write, 96³ cells on 2 processes"][0].series
-    # hdf5 stands on mpiio, and that on the system: 0.5 + 0.75 + 1.25 s.
+    # hdf5 uses mpiio, and that the system: 0.5 + 0.75 + 1.25 s.
     assert {s.name: s.y[0] for s in layers} == {"hdf5": 0.5, "mpiio": 0.75, "the system": 1.25}
     row = next(r for r in _block(report, "Points").rows if r[1:4] == ["hdf5", "largeblock", 2])
     assert row[-3:] == [0.5, -0.1, 1.5]

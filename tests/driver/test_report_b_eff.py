@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import NO_MEAN, Figure, Report
 from effio.store.reader import read_result
@@ -134,7 +134,7 @@ def made_lines() -> list[made.Line]:
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     path = made.write(tmp_path / "run.jsonl", lines)
     result = read_result(path)
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:

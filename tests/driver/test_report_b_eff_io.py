@@ -11,7 +11,7 @@ import pytest
 
 from driver import made
 from effio.errors import EffioError
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.html import cards, render
 from effio.report.model import Column, Figure, Report, Table
 from effio.store.reader import read_result
@@ -20,7 +20,7 @@ from effio.store.reader import read_result
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     path = made.write(tmp_path / "run.jsonl", lines)
     result = read_result(path)
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _texts(report: Report) -> str:
@@ -116,7 +116,7 @@ def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None
     assert "Small chunks" not in _texts(_reported(tmp_path, kept))
 
 
-def test_the_balance_of_a_valid_figure_is_told(tmp_path: Path) -> None:
+def test_the_balance_of_a_valid_figure_is_reported(tmp_path: Path) -> None:
     text = _texts(_reported(tmp_path, _valid(made.b_eff_io())))
     assert "the whole memory is written in 28.6 s" in text
 
@@ -133,13 +133,13 @@ def test_alignment_that_costs_nothing_is_said_so(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     for line in lines:
         if line["kind"] == "measurement" and line["where"]["position"] in (2, 4, 6):
-            # Ratios of 0.8 and 1.25 in turn.
+            # Ratios of 0.8 and 1.25 alternately.
             line["rate"]["value"] *= 2.5 if line["access"] == "read" else 1.6
     text = _texts(_reported(tmp_path, lines))
     assert "no difference found between powers of two and 8 bytes more" in text
 
 
-def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
+def test_scaling_is_reported_with_its_figure(tmp_path: Path) -> None:
     assert "Scaling" not in _texts(_reported(tmp_path, made.two_partitions()))
     report = _reported(tmp_path, _valid(made.two_partitions()))
     said = "Scaling: the value that counts is that of 2 ranks; with 4 ranks it is 50 % of it"
@@ -216,7 +216,7 @@ def _table_of_time(report: Report) -> list[list[float | str]]:
 
 def test_the_roofline(tmp_path: Path) -> None:
     path = made.write(tmp_path / "run.jsonl", made.b_eff_io())
-    report = tell("run", read_result(path), ceilings={"peak": 5e9})
+    report = report_of("run", read_result(path), ceilings={"peak": 5e9})
     series = {s.name: s for s in _figure(report, "roofline").variants[""][0].series}
     limits = [name for name, s in series.items() if s.form == "limit"]
     # 400 MB/s × 1 in 1 KiB: 390625 calls a second; writing reaches a device with 40 × 8 MB/s.
@@ -310,7 +310,7 @@ def test_the_system_is_enough_to_repeat_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [1, 2, 9, 40, 77, 85, 91])
-def test_a_killed_run_is_told_as_far_as_it_goes(length: int, tmp_path: Path) -> None:
+def test_a_killed_run_is_reported_as_far_as_it_goes(length: int, tmp_path: Path) -> None:
     report = _reported(tmp_path, made.b_eff_io()[:length])
     assert report.headline.value is None
     assert report.headline.valid is False
@@ -441,7 +441,7 @@ def test_a_ceiling_that_cannot_be_read_is_refused() -> None:
             _ceilings((wrong,))
 
 
-def test_the_ways_out_of_the_cache_and_the_evidence_are_told(tmp_path: Path) -> None:
+def test_the_ways_out_of_the_cache_and_the_evidence_are_reported(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     reads = [m for m in lines if m["kind"] == "measurement" and m["access"] == "read"]
     for number, line in enumerate(reads):
@@ -455,7 +455,7 @@ def test_the_ways_out_of_the_cache_and_the_evidence_are_told(tmp_path: Path) -> 
         }
     report = _reported(tmp_path, lines)
     card = next(c for c in cards(report) if c.title == "Cached?")
-    # Of the ways those that were in force for all.
+    # Of the ways those that were effective for all.
     assert card.text == (
         "From the device: 100 % of the bytes written were on storage when the clock stopped; "
         "100 % of the bytes read came from storage (out of the cache: dropped)."

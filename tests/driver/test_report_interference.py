@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.draw import figure_data
 from effio.report.html import render
 from effio.report.model import Report, Table
@@ -50,7 +50,7 @@ def met(seconds: float) -> made.Line:
 def report(tmp_path: Path, *lines: made.Line) -> Report:
     run = made.run_line(benchmark="interference")
     path = made.write(tmp_path / "r.jsonl", made.numbered([run, *lines, made.end()]))
-    return tell("r", read_result(path))
+    return report_of("r", read_result(path))
 
 
 def made_lines() -> list[made.Line]:
@@ -70,7 +70,7 @@ def texts(interference: Report) -> list[str]:
     return [f.text for f in interference.findings]
 
 
-def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path) -> None:
+def test_phases_that_are_surely_slower_are_reported_the_slowest_first(tmp_path: Path) -> None:
     interference = report(
         tmp_path,
         slow_down(1, 1.5, 1.4, 1.6),
@@ -114,7 +114,7 @@ def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
     assert interference.headline.interval.startswith("0.900 to 1.60 (95 %, ")
 
 
-def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
+def test_one_round_is_reported_with_its_doubt(tmp_path: Path) -> None:
     interference = report(
         tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern="")
     )
@@ -130,5 +130,5 @@ def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:
     assert "2 slow-downs are not known: a group failed." in texts(interference)
 
 
-def test_a_run_that_was_killed_at_once_is_told(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_at_once_is_reported(tmp_path: Path) -> None:
     assert report(tmp_path).headline.value is None

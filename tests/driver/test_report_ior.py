@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from driver import made
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.html import render
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
@@ -45,7 +45,7 @@ def lines() -> list[made.Line]:
 
 def reported(tmp_path: Path, given: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", given))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
     assert [row[0] for row in table.rows] == ["write", "read", "write", "read"]
 
 
-def test_a_killed_or_strange_result_is_told(tmp_path: Path) -> None:
+def test_a_killed_or_strange_result_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, lines()[:1]).headline.value is None
     strange = lines()
     strange[1]["detail"] = {"time_series": 3, "stonewall": [], "span_seconds": "x"}
@@ -107,7 +107,7 @@ def test_a_killed_or_strange_result_is_told(tmp_path: Path) -> None:
 
 def test_the_page_is_drawn(tmp_path: Path) -> None:
     path = made.write(tmp_path / "r.jsonl", lines())
-    assert "Rate by transfer size" in render([tell(*load(path))], ["r"])
+    assert "Rate by transfer size" in render([report_of(*load(path))], ["r"])
 
 
 def test_both_sides_of_a_mixed_phase(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
@@ -102,7 +102,7 @@ def made_lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _table(report: Report, title: str) -> Table:
@@ -180,7 +180,7 @@ def test_bars_compare_the_trees(tmp_path: Path) -> None:
     assert list(shared.high) == [200.0, 8000.0]
 
 
-def test_a_wrong_count_on_disk_is_told(tmp_path: Path) -> None:
+def test_a_wrong_count_on_disk_is_reported(tmp_path: Path) -> None:
     count = _rate("x", False, 99.0)
     count.update(name="on_disk", valid=False, reasons=["another number"], detail={"expected": 100})
     lines = [*made_lines()[:-1], count]

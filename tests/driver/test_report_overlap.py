@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
@@ -89,7 +89,7 @@ def made_lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _curves(report: Report, identity: str) -> Figure:
@@ -150,7 +150,7 @@ def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> 
     assert {f.anchor for f in report.findings} <= places
 
 
-def test_a_slow_down_that_may_be_none_is_not_told(tmp_path: Path) -> None:
+def test_a_slow_down_that_may_be_none_is_not_reported(tmp_path: Path) -> None:
     lines = made_lines()
     for line in lines:
         if line.get("name") == "work_slowdown":
@@ -178,7 +178,7 @@ def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
     assert "is not known within ± 20 %" in thread
 
 
-def test_a_rank_that_is_bound_to_one_processor_is_told(tmp_path: Path) -> None:
+def test_a_rank_that_is_bound_to_one_processor_is_reported(tmp_path: Path) -> None:
     lines = made_lines()
     reported = "Rank 0 may use one processor only"
     assert not any(reported in f.text for f in _reported(tmp_path, lines).findings)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
@@ -63,7 +63,7 @@ def _lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:

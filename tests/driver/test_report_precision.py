@@ -10,7 +10,7 @@ import pytest
 
 from driver import made
 from effio.report.b_eff_io.cells import Run
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.model import Table
 from effio.store.reader import read_result
 
@@ -29,7 +29,7 @@ def found(tmp_path: Path, *figures: Any, **detail: Any) -> list[tuple[str, str]]
     record = made.figure("until_ci", 0.04, "1", benchmark="ior", detail={**reported, **detail})
     run = made.run_line(benchmark="ior", ior={})
     lines = made.numbered([run, record, made.end()])
-    report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
+    report = report_of("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
     about = ("--until-ci", "first half", "More than one level")
     return [(f.text, f.level) for f in report.findings if any(word in f.text for word in about)]
 
@@ -102,7 +102,7 @@ def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], l
         if line.get("name") in ("b_eff_io", "b_eff_io_partition"):
             line["samples"] = {"count": 5, "low95": 291.0 * MB, "high95": 309.0 * MB}
             line["detail"] |= {"interval": {**INTERVAL, **interval}, "official_time_share": 0.125}
-    report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
+    report = report_of("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
     said = [(f.text, str(f.level)) for f in report.findings if "rounds" in f.text]
     section = next(s for s in report.sections if s.id == "averages")
     table = section.blocks[0]
@@ -110,7 +110,7 @@ def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], l
     return said, list(table.rows[0])
 
 
-def test_an_interval_over_rounds_is_told(tmp_path: Path) -> None:
+def test_an_interval_over_rounds_is_reported(tmp_path: Path) -> None:
     said, row = of_rounds(tmp_path)
     sentence = (
         "b_eff_io: 300.0 MB/s ± 3 % (95 %, 5 rounds), in 12.5 % of the time of an official run."

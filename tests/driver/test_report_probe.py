@@ -13,7 +13,7 @@ import pytest
 
 from driver import made
 from effio.errors import EffioError
-from effio.report.build import load_probe, tell, write_report
+from effio.report.build import load_probe, report_of, write_report
 from effio.report.html import render
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
@@ -77,7 +77,7 @@ def _run_lines(**more: Any) -> list[made.Line]:
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
     probe = load_probe(made.write(tmp_path / "probe.jsonl", made_lines()))
-    return tell("run", result, result.remarks, probe=probe)
+    return report_of("run", result, result.remarks, probe=probe)
 
 
 def _shares(report: Report) -> Table:
@@ -89,7 +89,7 @@ def _shares(report: Report) -> Table:
 
 def test_the_limits_are_a_table(tmp_path: Path) -> None:
     result = read_result(made.write(tmp_path / "probe.jsonl", made_lines()))
-    report = tell("probe", result)
+    report = report_of("probe", result)
     (section,) = [s for s in report.sections if s.id == "limits"]
     (table,) = section.blocks
     assert isinstance(table, Table)
@@ -106,7 +106,7 @@ def test_where_there_is_no_way_past_the_cache(tmp_path: Path) -> None:
         if line["kind"] == "figure":
             line["detail"]["backend"] = "posix"
     result = read_result(made.write(tmp_path / "probe.jsonl", lines))
-    assert any("takes no O_DIRECT" in f.text for f in tell("probe", result).findings)
+    assert any("takes no O_DIRECT" in f.text for f in report_of("probe", result).findings)
 
 
 def test_rates_in_per_cent_of_the_limit_that_holds(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_rates_in_per_cent_of_the_limit_that_holds(tmp_path: Path) -> None:
     assert render([report], [])
 
 
-def test_another_place_is_told(tmp_path: Path) -> None:
+def test_another_place_is_reported(tmp_path: Path) -> None:
     lines = _run_lines()
     lines[0]["system"]["node_names"] = ["other"]
     lines[0]["system"]["ranks"] = 8
@@ -159,7 +159,7 @@ def test_what_is_no_probe(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
     result = read_result(made.write(tmp_path / "run.jsonl", made_lines()[:count]))
-    assert render([tell("run", result)], [])
+    assert render([report_of("run", result)], [])
     few = _reported(tmp_path, _run_lines()[:1])
     assert not [s for s in few.sections if s.id == "probe"]
 
@@ -171,4 +171,4 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["detail"] = {"processes": "x", "backend": [1]}
             line["where"] = {"limit": 7}
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    assert render([tell("run", result)], [])
+    assert render([report_of("run", result)], [])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
@@ -106,7 +106,7 @@ def made_lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _figure(report: Report, identity: str) -> Figure:
@@ -181,7 +181,7 @@ def test_sentences(tmp_path: Path) -> None:
     assert {f.anchor for f in report.findings} <= places
 
 
-def test_more_ranks_than_cpus_are_told(tmp_path: Path) -> None:
+def test_more_ranks_than_cpus_are_reported(tmp_path: Path) -> None:
     lines = made_lines()
     lines[0]["system"]["cpu"]["logical_cpus"] = 3
     report = _reported(tmp_path, lines)

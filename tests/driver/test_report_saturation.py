@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report
 from effio.store.reader import read_result
@@ -61,7 +61,7 @@ def made_lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def test_the_sentences_and_the_number(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_one_repetition_says_nothing_of_how_many_are_enough(tmp_path: Path) -> N
     for line in lines:
         if line["kind"] == "figure" and line["name"] == "enough_ranks":
             line["samples"] = {"count": 1}
-    report = tell("run", read_result(made.write(tmp_path / "one.jsonl", lines)))
+    report = report_of("run", read_result(made.write(tmp_path / "one.jsonl", lines)))
     texts = " ".join(f.text for f in report.findings)
     assert "use " not in texts
     assert "slower" not in texts

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Quantity, Report, Table
 from effio.store.reader import read_result
@@ -81,7 +81,7 @@ def made_lines() -> list[made.Line]:
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
-    return tell("run", result, result.remarks)
+    return report_of("run", result, result.remarks)
 
 
 def _tables(report: Report, title: str) -> list[Table]:
@@ -387,7 +387,7 @@ def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
     assert {f.anchor for f in report.findings} <= places
 
 
-def test_scaling_is_told_and_has_columns(tmp_path: Path) -> None:
+def test_scaling_is_reported_and_has_columns(tmp_path: Path) -> None:
     """Four copies get 3 times the rate of one: an efficiency of 75 %."""
     report = _reported(tmp_path, _scaled(60.0, 3.0))
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]

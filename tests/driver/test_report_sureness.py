@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How sure means and single passes are, in a report of a result made by hand."""
+"""How sure means and single passes are, in a report of a handwritten result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.common.spread import odd_findings, repeated, spread_table
 from effio.report.model import Report, Section, Table
 from effio.store.reader import read_result
@@ -35,7 +35,7 @@ def reported(tmp_path: Path, figures: list[Any], passes: list[Any]) -> Report:
         )  # fmt: skip
     lines += figures
     path = made.write(tmp_path / "r.jsonl", made.numbered([*lines, made.end()]))
-    return tell("run", read_result(path))
+    return report_of("run", read_result(path))
 
 
 def mean(access: str, **interval: Any) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def test_it_listens_on_the_loopback_interface_only(server: Server) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "x", "..", "%2e%2e", "TOKEN0", "TOKEN%00", "é", "%ff"])
-def test_without_the_token_nothing_is_told(server: Server, token: str) -> None:
+def test_without_the_token_nothing_is_reported(server: Server, token: str) -> None:
     wrong = token.replace("TOKEN", _token(server))
     for rest in ("", "/", "/runs.json", f"/run/{FIRST}"):
         status, text, headers = _ask(server, f"/{quote(wrong, safe='%')}{rest}")
@@ -223,7 +223,7 @@ def test_a_damaged_run_harms_no_other(runs: Path, server: Server) -> None:
     assert "not JSON" in text
 
 
-def test_runs_are_grouped_by_campaign_with_what_tells_them_apart(runs: Path) -> None:
+def test_runs_are_grouped_by_campaign_with_what_shows_them_apart(runs: Path) -> None:
     generate(runs, 11)
     app = App(Shelf(runs), "t", 1)
     text = app.respond("GET", "/t/", {"Host": "localhost:1"}).body.decode()
@@ -294,7 +294,7 @@ def test_the_list_filters(server: Server) -> None:
     assert listed("q=no+such") == set()
 
 
-def test_progress_is_told_until_a_run_ends(runs: Path, server: Server) -> None:
+def test_progress_is_reported_until_a_run_ends(runs: Path, server: Server) -> None:
     def reported() -> dict[str, object]:
         rows = json.loads(_ask(server, f"/{_token(server)}/runs.json")[1])
         (row,) = [row for row in rows if row["id"] == RUNNING]

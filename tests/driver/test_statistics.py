@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistics against numbers from tables and by hand."""
+"""Statistics against numbers from tables and derived manually."""
 
 from __future__ import annotations
 

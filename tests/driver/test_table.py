@@ -63,7 +63,7 @@ def test_an_axis_side_by_side(kept: Effio) -> None:
     assert f"| {' | '.join(cells)} |" in text.stdout
 
 
-def test_options_tell_runs_apart_that_are_of_no_campaign(effio: Effio) -> None:
+def test_options_show_runs_apart_that_are_of_no_campaign(effio: Effio) -> None:
     runs = effio.cwd / "effio-runs"
     for number, seconds in enumerate((12.0, 12.0, 60.0)):
         lines = made.b_eff_io()

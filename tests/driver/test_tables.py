@@ -32,7 +32,7 @@ from effio.cli.campaign_table import table_of as overview
 from effio.cli.layout import Field, laid_out, lines, wrapped
 from effio.cli.show import print_report, tables_of
 from effio.cli.tables import print_table
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.points import Number, Point
 from effio.report.texts import Form, written
@@ -316,7 +316,7 @@ RESULTS: dict[str, Callable[[], list[made.Line]]] = {
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_of_results_too(name: str, tmp_path: Path) -> None:
-    report = tell(*load(made.write(tmp_path / "run.jsonl", RESULTS[name]())))
+    report = report_of(*load(made.write(tmp_path / "run.jsonl", RESULTS[name]())))
     found = [table for section in report.sections for table in tables_of(section, False)]
     _check_everywhere([table for table in found if len(table.rows) < 100])
     file = io.StringIO()
@@ -464,7 +464,7 @@ def _on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).splitlines()
 
 
-def test_runs_are_grouped_by_campaign_and_told_apart(store: Effio) -> None:
+def test_runs_are_grouped_by_campaign_and_reported_apart(store: Effio) -> None:
     shown = _on_terminal(store, 80, "runs")
     assert max(map(len, shown)) <= 80
     at = shown.index("campaign sweep (20)")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driver import made
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.model import Figure, Table
 from effio.report.together import distinctions, overview
 from effio.store.reader import Result, read_result
@@ -29,7 +29,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
         "ext4 /, time 60 s",
         "lustre /scratch, time 12 s",
     ]
-    # Equal commands: when they were started tells them apart.
+    # Equal commands: the time of their start distinguishes them.
     lines = made.b_eff_io()
     lines[0]["started"] = "2026-11-20T13:00:00Z"
     again = _result(tmp_path / "d", lines)
@@ -45,7 +45,9 @@ def test_headlines_stand_side_by_side_by_benchmark(tmp_path: Path) -> None:
         made.write(tmp_path / "c.jsonl", other),
     ]
     loaded = [load(p) for p in paths]
-    figure, table = overview([tell(*one) for one in loaded], [result for _, result, _ in loaded])
+    figure, table = overview(
+        [report_of(*one) for one in loaded], [result for _, result, _ in loaded]
+    )
     # b_eff_io's two alone: what the third counts is another thing.
     assert isinstance(figure, Figure)
     assert list(figure.variants[""][0].series[0].y) == [300e6, 300e6]

@@ -18,7 +18,7 @@ from effio.tune.search import Outcome, Reading, Search, StoppedError, Terms, Tri
 from effio.tune.setting import DEFAULT, EVERYWHERE, Group, Setting, Setup
 
 WRITE, READ = Group("write", "shared", "4096"), Group("read", "shared", "4096")
-# Four buffers, two switches with a default of their own, two widths: 44 settings.
+# Four buffers, two switches with their own default, two widths: 44 settings.
 SPACE = [
     Setting(
         hints=tuple((k, v) for k, v in zip(("buffer", "switch", "width"), row, strict=True) if v)
@@ -161,7 +161,7 @@ def test_what_was_lucky_in_the_search_does_not_hold() -> None:
 
 def test_the_defaults_luck_in_the_search_hides_no_gain() -> None:
     """The default is twice as fast in the search as it is: every setting looks slower, by chance
-    as far as two rounds can tell, and the best of them is confirmed all the same."""
+    as far as two rounds can show, and the best of them is confirmed all the same."""
     machine = Machine(_planted, noise=0.01, seed=5)
 
     def measure(trial: Trial) -> Reading:
@@ -299,7 +299,7 @@ def test_the_same_seed_makes_the_same_search() -> None:
 
 
 @pytest.mark.parametrize("stop_at", [0, 1, 30, 390])
-def test_stopped_anywhere_it_claims_nothing_and_tells_what_it_saw(stop_at: int) -> None:
+def test_stopped_anywhere_it_claims_nothing_and_shows_what_it_saw(stop_at: int) -> None:
     whole = Machine(_planted, noise=0.05, seed=1)
     _search(whole)
     stop_at = min(stop_at, len(whole.trials) - 1)
@@ -309,5 +309,5 @@ def test_stopped_anywhere_it_claims_nothing_and_tells_what_it_saw(stop_at: int) 
         search.run()
     outcome = search.outcome()
     assert (outcome.state, outcome.setup, outcome.runs) == ("interrupted", Setup(), stop_at)
-    assert all(c.verdict is Verdict.UNTOLD for c in outcome.groups)
+    assert all(c.verdict is Verdict.UNDECIDED for c in outcome.groups)
     assert any(t.rounds for t in outcome.tried) == (stop_at > 1)

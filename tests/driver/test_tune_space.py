@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A tuning's file: what is wrong with it is told with its place, and which settings it makes."""
+"""A tuning's file: its faults are reported with their place; which settings it makes."""
 
 from __future__ import annotations
 

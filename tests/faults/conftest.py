@@ -20,8 +20,8 @@ QUICK = (
 
 
 def with_fault(engine: Engine, fault: str) -> list[str]:
-    """What stands before the program, so that calls go wrong as faulty_calls.c describes: of the
-    ranks only, a launcher has calls of its own."""
+    """What is before the program, so that calls go wrong as faulty_calls.c describes: of the
+    ranks only, the launcher makes its own calls."""
     shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
     assert shim.exists(), f"{shim} is not built"
     return ["env", engine.loaded_before(shim), f"EFFIO_FAULT={fault}"]

@@ -4,7 +4,7 @@
  * libraries do their file I/O through these calls.
  *
  *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,in=DIR][,rank=R][,nth=N+N…|,from=N]
- *     CALL   write, read, sync, awrite or aread (POSIX asynchronous I/O; error only, told at the
+ *     CALL   write, read, sync, awrite or aread (POSIX asynchronous I/O; error only, reported at the
  *            completion), create (open with O_CREAT), stat, ordered (MPI_File_write_ordered),
  *            barrier (MPI_Barrier), finalize (MPI_Finalize) or clock (the time of day)
  *     FAULT  error=ERRNO   the call fails

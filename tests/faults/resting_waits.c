@@ -69,7 +69,7 @@ unsigned ucp_worker_progress(void *worker) {
     return events;
 }
 
-/* Open MPI does not say whether it found something, but yields if it did not, and was told to. */
+/* Open MPI does not say whether it found something, but yields if it did not, and was asked to. */
 static _Thread_local bool yielded;
 
 int sched_yield(void) {

@@ -215,7 +215,7 @@ class Setting:
         return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
     def _without_sieving(self) -> list[str]:
-        """Settings of the MPI library with which it reads no bytes that no rank asked for."""
+        """Settings of the MPI library with which it reads no bytes that no rank requested."""
         hints = self.place / "hints"
         hints.write_text("romio_ds_read disable\nromio_ds_write disable\n")
         ompio = [f"OMPI_MCA_fbtl_posix_{way}_datasieving=false" for way in ("read", "write")]
@@ -310,7 +310,7 @@ class Setting:
     def tried_together(
         self, row: str, fault: Fault, calls: int, draw: random.Random
     ) -> Iterator[Try]:
-        """Some faults in one run, each in a repetition of its own: it is found if an error of a
+        """Some faults in one run, each in its own repetition: it is found if an error of a
         repetition that names no other fault names its place. Where all are in one repetition, each
         needs an error that names no other fault. One that is not found so is tried alone. A fault
         that ends the run is the last one."""

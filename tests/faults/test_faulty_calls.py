@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""System calls that fail, move too little or move something else: found, told, and no good-looking
+"""System calls that fail, move too little or something else: found, reported, and no good-looking
 number. What the fault is comes from faulty_calls.c; what MPI libraries make of it differs."""
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def test_any_flipped_byte_is_found_by_full_verification(faulty: Faulty) -> None:
 
 def test_collective_writes_fail(faulty: Faulty) -> None:
     """ENOSPC from the fifth call on. OMPIO reports success with the full count: the size of the
-    file tells."""
+    file shows it."""
     run = faulty.run("write,error=28,from=5,file=data_i00_002_0")
     assert faulty.strikes
     check_failed(run, faulty.data)
@@ -101,7 +101,7 @@ def test_short_writes_are_completed_or_found(faulty: Faulty) -> None:
 
 
 def test_half_of_a_write_is_lost(faulty: Faulty) -> None:
-    """The system says that all was written. In the middle of a file only the data tell, and where
+    """The system says that all was written. In the middle of a file only data show it, and where
     the library makes several calls of one, only full verification."""
     words = ("--verify", "full")
     run = faulty.run("write,lost,nth=2,rank=0,file=data_i00_002_3", *words)

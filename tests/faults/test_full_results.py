@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results whose place is full: the run goes on, its lines are kept where there is room, the code
-says that they are not where they were asked for (docs/exit-codes.md)."""
+says that they are not where they were requested (docs/exit-codes.md)."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from results import load
 
 from .conftest import with_fault
 
-ALONE, OTHER, BESIDE = "round-1-groups-1", "round-1-groups-2", "round-1-groups-1-2"  # in turn
+ALONE, OTHER, BESIDE = "round-1-groups-1", "round-1-groups-2", "round-1-groups-1-2"  # this order
 # What there is by then.
 IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], BESIDE: [ALONE, BESIDE, OTHER]}
 
 
 def at_work_in(turn: str, engine: Engine, where: Path, data: Path) -> Job:
-    """A job whose first group has measured one iteration in this turn and stands before the next,
+    """A job whose first group has measured one iteration in this turn and is before the next,
     until there is a file `go`; in BESIDE the second one is at work as long."""
     hook = where / "hook"
     hook.write_text(
@@ -41,7 +41,7 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
     """A full disk in the midst of the second one's writes: the third of its sixteen in its second
-    turn, which is beside the first one."""
+    turn, which is next to the first one."""
     run = interfere(
         mpi,
         tmp_path,
@@ -124,5 +124,5 @@ def test_a_killed_rank_leaves_readable_results(
     assert len(left.measurements) >= 2
     whole = load(tmp_path / "all.jsonl")
     assert whole.status in (None, "interrupted"), run
-    # Each turn before is told, when it is over.
+    # Each earlier turn is reported when it is over.
     assert {m["where"]["group"] for m in whole.measurements} == set(range(1, len(IN_TURN[turn])))

@@ -2,7 +2,7 @@
 """What stays when something of a run is killed at a moment by chance, and that `effio clean` takes
 it away.
 
-EFFIO_KILLS (1) tells how often each fault is tried; EFFIO_KILLS_SEED chooses the moments."""
+EFFIO_KILLS (1) is how often each fault is tried; EFFIO_KILLS_SEED chooses the moments."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ ROUNDING = 1e-6
 
 
 def test_nodes_whose_clocks_differ(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """Two nodes with clocks a quarter of an hour apart, in time namespaces of their own: the result
+    """Two nodes with clocks a quarter of an hour apart, in their own time namespaces: the result
     says so, and the rates are those of one clock."""
     any_engine.needs_ranks(4)
     words: list[object] = ["ior", "--quiet", "--dir", data, "--phases=write", "--repetitions=3"]
@@ -189,7 +189,7 @@ def test_nodes_whose_clocks_differ(any_engine: Engine, tmp_path: Path, data: Pat
         assert skew["nodes_compared"] == 2
         (b,) = skew["nodes"]
         assert (b["node"], b["name"]) == (1, "b")
-        # What the system was told, within half of the round trip that the result states.
+        # What was requested of the system, within half of the round trip that the result states.
         assert 0 < b["within_seconds"] < 30
         assert abs(b["ahead_seconds"] - AHEAD) <= b["within_seconds"] + ROUNDING
         assert skew["within_seconds"] == b["within_seconds"]
@@ -226,7 +226,7 @@ def test_a_time_of_day_that_is_set_during_a_run(
     assert write["stopped_by"] == "count"
     assert write["rate"]["value"] == pytest.approx(2 * calls * MIB / total(write))
     assert calls * CALL < run.seconds < 600
-    # The shim was in force.
+    # The shim was effective.
     assert run.result.end is not None
     finished = datetime.fromisoformat(run.result.end["detail"]["finished"].replace("Z", "+00:00"))
     ended = finished.timestamp() - begun

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Transfers that are under way and fail, or that a signal finds there: the one that failed is told
+"""Transfers under way that fail, or that a signal finds there: the one that failed is reported
 with its place, and nothing is in flight when a run has ended."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_the_tenth_transfer_fails_at_its_completion(
 
 
 @pytest.mark.parametrize("way", ["uring", "mpiio"])
-def test_a_full_disk_is_told_with_the_place(
+def test_a_full_disk_is_reported_with_the_place(
     engine: Engine, tmp_path: Path, mount: Callable[..., Path], way: str
 ) -> None:
     """OMPIO says that nothing was moved, Open MPI's ROMIO that there is an I/O error."""
@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_with_the_place(
     assert list(place.iterdir()) == []
 
 
-def test_a_file_that_may_not_grow_is_told_with_the_place(
+def test_a_file_that_may_not_grow_is_reported_with_the_place(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Files of 40 MiB at most; what was under way when the first failed may fail, too."""
@@ -116,7 +116,7 @@ def test_a_file_that_may_not_grow_is_told_with_the_place(
     assert list(data.iterdir()) == []
 
 
-def test_memory_that_may_not_be_locked_is_told_and_done_without(
+def test_memory_that_may_not_be_locked_is_reported_and_done_without(
     any_engine: Engine, elsewhere: Path
 ) -> None:
     """16 slots of 64 KiB to read into, and 16 of 1 MiB more to write from: past 64 KiB."""

@@ -54,8 +54,8 @@ def test_a_directory_that_cannot_be_written(any_engine: Engine, tmp_path: Path) 
 
 
 def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """The other ranks are ended by their launcher; what was measured before stands in the result,
-    and `effio clean` finds the files, also those that the MPI library was just making beside them
+    """The other ranks are ended by their launcher; what was measured before is in the result,
+    and `effio clean` finds the files, also those that the MPI library was just making next to them
     (OMPIO, in an open)."""
     words = ["tile-io", *QUICK, "--sz-tile-x", "64", "--sz-tile-y", "64", "--dir", data]
     job = any_engine.start([*words, "--repetitions", "1000000"], tmp_path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A CephFS of a monitor, a manager, a metadata server and three object storage servers, each with a
-file of its own as its device."""
+"""A CephFS of a monitor, a manager, a metadata server and three object storage servers, each with
+a file as its device."""
 
 from __future__ import annotations
 

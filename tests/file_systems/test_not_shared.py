@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.store.reader import read_result
 from engines import Engine
 from faults import fuse_files
@@ -66,7 +66,7 @@ def test_a_node_that_reads_old_data_is_found_before_anything_is_measured(
     assert run.code == 0, run
     assert run.result.run["file_system"]["close_to_open"] is consistent
     assert list(first.iterdir()) == []
-    report = tell("run", read_result(run.result.path))
+    report = report_of("run", read_result(run.result.path))
     warnings = [f for f in report.findings if "close-to-open" in f.text]
     assert [f.level for f in warnings] == ([] if consistent else ["warn"])
 

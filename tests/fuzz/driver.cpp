@@ -141,7 +141,7 @@ class Mutator {
         }
     }
 
-    /// Bytes from `at` on become a whole number at or beside a power of two, as binary files have
+    /// Bytes from `at` on become a whole number at or next to a power of two, as binary files have
     /// them: of 4 or 8 bytes, in either order.
     void replace_bytes(std::string& text, std::size_t at) {
         const std::size_t length = below(2) == 0 ? 4 : 8;

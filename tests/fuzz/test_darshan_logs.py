@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Darshan logs that something has changed: a profile, or refused with a message. Logs as bytes go
-through a process of their own each, so most of the changes are of the counters behind them.
-EFFIO_FUZZ_FILES=N tells how many files are tried."""
+through their own process each, so most of the changes are of the counters behind them.
+EFFIO_FUZZ_FILES=N: number of files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Result files of every benchmark, tampered with: refused with a message, or told of in full, and
+"""Result files of every benchmark, tampered with: refused with a message, or reported in full, and
 in little time. What a seed makes is the same everywhere, so a failure repeats:
-EFFIO_FUZZ_FILES=N tells how many files of each benchmark are tried."""
+EFFIO_FUZZ_FILES=N: number of files of each benchmark."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import pytest
 
 from driver import made, test_report_b_eff
 from driver.corpus import CORPUS
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.html import render
 from effio.store.reader import ResultError, read_result
 from fuzz.mutate import change_bytes, change_file, distinct, mutant, text_of
-from fuzz.telling import tell_everything
+from fuzz.reporting import report_everything
 
 FILES = int(os.environ.get("EFFIO_FUZZ_FILES", "60"))
 # Of processor time, which other work on the machine does not count towards.
@@ -29,14 +29,14 @@ MIB = 1 << 20
 
 
 def reported_in(path: Path) -> float:
-    """Seconds of processor time from the file to all that is told of it; ResultError if refused."""
+    """Processor seconds from the file to all that is reported of it; ResultError if refused."""
     begin = time.process_time()
-    tell_everything(read_result(path))
+    report_everything(read_result(path))
     return time.process_time() - begin
 
 
 @pytest.mark.parametrize("benchmark", CORPUS)
-def test_tampered_files_are_refused_or_told_of(benchmark: str, tmp_path: Path) -> None:
+def test_tampered_files_are_refused_or_reported_of(benchmark: str, tmp_path: Path) -> None:
     lines = CORPUS[benchmark]()
     path = tmp_path / "tampered.jsonl"
     read = refused = 0
@@ -78,13 +78,13 @@ def test_tampered_files_that_are_read_can_be_drawn(benchmark: str, tmp_path: Pat
     while drawn < 2:
         path = made.write(tmp_path / "tampered.jsonl", change_file(lines, chance))
         with contextlib.suppress(ResultError):
-            page = render([tell("tampered", read_result(path))], ["tampered"])
+            page = render([report_of("tampered", read_result(path))], ["tampered"])
             assert "</html>" in page
             drawn += 1
 
 
 @pytest.mark.parametrize("benchmark", CORPUS)
-def test_the_time_to_tell_grows_with_the_file_and_not_faster(
+def test_the_time_to_show_grows_with_the_file_and_not_faster(
     benchmark: str, tmp_path: Path
 ) -> None:
     """Four times as many lines, all of different cells: four times the work, not sixteen. Calls of
@@ -103,12 +103,12 @@ def test_the_time_to_tell_grows_with_the_file_and_not_faster(
 
         sys.setprofile(note)
         try:
-            tell_everything(result)
+            report_everything(result)
         finally:
             sys.setprofile(None)
         return calls
 
-    tell_everything(read_result(made.write(tmp_path / "warm.jsonl", list(lines))))
+    report_everything(read_result(made.write(tmp_path / "warm.jsonl", list(lines))))
     few, many = calls_of(250), calls_of(1000)
     assert many < 7 * few, f"{few} calls for 250 lines, {many} for 1000"
 
@@ -129,7 +129,7 @@ def test_the_largest_numbers_are_read(tmp_path: Path) -> None:
     lines[1]["where"]["chunk_bytes"] = 2**64 - 1
     lines[2]["where"]["chunk_bytes"] = -(2**63)
     result = read_result(made.write(tmp_path / "large.jsonl", lines))
-    tell_everything(result)
+    report_everything(result)
     assert result.measurements[0].number("chunk_bytes") == 2.0**64
 
 
@@ -140,11 +140,11 @@ def test_a_pair_of_a_rank_that_nobody_has_makes_one_row_more(tmp_path: Path) -> 
         [0, 1, 1e-6, 1e9],
         [0, 2**62, 1e-6, 1e9],
     ]
-    report = tell_everything(read_result(made.write(tmp_path / "pairs.jsonl", lines)))
+    report = report_everything(read_result(made.write(tmp_path / "pairs.jsonl", lines)))
     figure = next(f for f in report.figures() if f.id == "pair-bandwidth")
     assert list(figure.variants[""][0].x_labels) == ["0", "1", str(2**62)]
     # No rank at all: this pair alone is not believed.
     pairs["detail"]["pairs_low_high_latency_bandwidth"].append([-1, 1, 1e-6, 1e9])
-    again = tell_everything(read_result(made.write(tmp_path / "none.jsonl", lines)))
+    again = report_everything(read_result(made.write(tmp_path / "none.jsonl", lines)))
     assert next(f for f in again.figures() if f.id == "pair-bandwidth").variants == figure.variants
     assert [f for f in again.findings if f.text.startswith("1 pair of ranks is left out")]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Campaign and site files, and expressions in them, that somebody has mistyped: refused with a
 message, or understood; nothing else, and in little time. What a seed makes is the same everywhere:
-EFFIO_FUZZ_FILES=N tells how many files of each kind are tried."""
+EFFIO_FUZZ_FILES=N: number of files of each kind."""
 
 from __future__ import annotations
 

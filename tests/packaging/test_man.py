@@ -26,7 +26,7 @@ def test_every_command_has_one() -> None:
     assert set(command_pages()) == {"effio.1", *(f"effio-{name}.1" for name, _, _ in COMMANDS)}
 
 
-def test_options_are_told_once_and_verbatim() -> None:
+def test_options_are_reported_once_and_verbatim() -> None:
     text = command_pages()["effio-archive.1"]
     assert "\n.B \\-o, \\-\\-output FILE\na file that does not exist yet, as stu" in text
     run = command_pages()["effio-run.1"]

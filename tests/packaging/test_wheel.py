@@ -115,7 +115,7 @@ class Installation:
     def __init__(self, place: Path, wheel: Path) -> None:
         self.place = place
         self.python = place / "venv/bin/python"
-        # pip reaches into it from outside: unpacking a pip of its own takes longer than all else.
+        # pip reaches into it from outside: unpacking another pip takes longer than all else.
         into = ["--python", str(self.python), "install", "--quiet", "--no-index", "--no-deps"]
         for words in (
             ["venv", "--without-pip", str(place / "venv")],
@@ -174,7 +174,7 @@ def test_without_an_engine_it_says_how_to_get_one(installed: Installation) -> No
 
 
 def _programs(place: Path, *names: str) -> Path:
-    """A PATH of its own that holds these programs of this machine only."""
+    """A PATH that holds these programs of this machine only."""
     place.mkdir()
     for name in names:
         found = shutil.which(name)

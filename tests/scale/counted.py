@@ -20,7 +20,7 @@ from fields import FIELDS, from_text
 NAMES = list(from_text(FIELDS.read_text()))
 # Of a benchmark that is not among them, the least that is not real I/O.
 OTHERS = "--backend null"
-# {P} stands for the number of ranks, {half} for half of it: where it is an axis, it has this one
+# {P} means the number of ranks, {half} for half of it: where it is an axis, it has this one
 # value. What takes real time has virtual time here, or none.
 RUNS = {
     "b-eff-io": "--backend sim --backend-options rank-rate=1GB/s --time 0s --memory-per-rank 1MiB"

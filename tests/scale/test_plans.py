@@ -17,7 +17,7 @@ from effio.report.html import render
 from effio.store.reader import read_result
 from engines import Engine
 from fields import FIELDS, from_text
-from fuzz.telling import tell_everything
+from fuzz.reporting import report_everything
 
 MILLION = 1_000_000
 TIB = 1 << 40
@@ -145,7 +145,7 @@ def test_messages_of_many_ranks_travel_at_the_same_time(any_engine: Engine, tmp_
 @pytest.mark.parametrize("benchmark", CORPUS)
 def test_a_report_of_a_million_ranks(tmp_path: Path, benchmark: str) -> None:
     """A result of a million ranks on ten thousand nodes has the size of one of two ranks, and so
-    has what is told of it."""
+    has what is reported of it."""
     lines = copy.deepcopy(list(CORPUS[benchmark]()))
     system = lines[0]["system"]
     system["ranks"], system["nodes"] = MILLION, 10_000
@@ -156,7 +156,7 @@ def test_a_report_of_a_million_ranks(tmp_path: Path, benchmark: str) -> None:
         if "nodes" in line:
             line["nodes"] = 10_000
     path = made.write(tmp_path / "large.jsonl", lines)
-    report = tell_everything(read_result(path))
+    report = report_everything(read_result(path))
     page = render([report], ["large"])
     assert "1,000,000" in page or "1000000" in page
 

@@ -247,7 +247,7 @@ def test_without_a_network_the_page_on_that_is_named(site: Site) -> None:
     assert site.set_up().returncode == 0
 
 
-# The compiler finds no fmt, unless it is told where.
+# The compiler finds no fmt, unless the environment says where.
 NO_HEADERS = """\
 case "$*" in
 *"-I "*good*) exit 0 ;;

@@ -99,7 +99,7 @@ def test_a_job_that_slurm_refuses_loses_nothing(
     ("more", "reason"),
     [(("--batch-option=--hold",), "JobHeldUser"), (("--minutes", "120"), "PartitionTimeLimit")],
 )
-def test_a_cancelled_job_is_told_and_gone_on_with(
+def test_a_cancelled_job_is_reported_and_gone_on_with(
     more: tuple[str, ...],
     reason: str,
     slurm: SlurmCluster,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of a campaign as jobs of their own of a real Slurm, several at once."""
+"""Runs of a campaign as their own jobs in a real Slurm, several at once."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_jobs_that_a_killed_driver_left_are_gone_on_with_and_a_cancelled_one_is_
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
     """Both are held, so that none begins before the driver is dead; one is cancelled then. Each
-    has the nodes that it needs, and its files in a directory of its own."""
+    has the nodes that it needs, and its files in its own directory."""
     data = tmp_path / "data"
     data.mkdir()
     words = [*WORDS, "--jobs", "2", "--dir", str(data)]
@@ -123,7 +123,7 @@ def test_jobs_that_a_killed_driver_left_are_gone_on_with_and_a_cancelled_one_is_
     slurm.run(["scancel", ids[0]])
     slurm.run(["scontrol", "release", ids[1]])
     again = slurm.run(words, tmp_path, env=mpich)
-    # The cancelled one is told, with its folder, and is the next call's.
+    # The cancelled one is reported with its folder, and is the next call's.
     assert again.returncode == 6, again.stderr
     assert "2 jobs of an earlier call" in again.stderr
     assert "the job ended as CANCELLED" in again.stderr

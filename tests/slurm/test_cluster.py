@@ -15,7 +15,7 @@ def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> Non
     assert done.returncode == 0, done.stderr
     lines = sorted(line.split() for line in done.stdout.splitlines())
     assert [name for name, _ in lines] == ["n1", "n2", "n3", "n4"]
-    # In a process namespace of its own, numbers start at one.
+    # In its own process namespace, numbers start at one.
     assert all(int(pid) < 1000 for _, pid in lines)
 
 

@@ -159,7 +159,7 @@ def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) ->
     """With eight times the memory a rank takes 7 MiB of message more, six times, twice.
 
     What else a process holds, such as pages of its libraries, differs by 2 MiB from run to run;
-    half a message of tolerance still tells every message of the twelve.
+    half a message of tolerance still distinguishes every message of the twelve.
     """
     few = ["--patterns=counting", "--random-patterns=1", "--repetitions=1", "--loop-time=1us"]
 
@@ -182,7 +182,7 @@ def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None
     any_engine.needs_ranks(5)
     run = any_engine.run(["b-eff", *SMALL], tmp_path, ranks=5)
     assert run.code == 0, run
-    # 6 + 2 + 12: the third dimension of the grid 2 x 2 x 1 has no pattern of its own.
+    # 6 + 2 + 12: the third dimension of the grid 2 x 2 x 1 has no pattern.
     names = [f["where"]["name"] for f in run.result.figures if f["name"] == "pattern_bandwidth"]
     assert len(names) == 20
     assert names[0] == "ring-2*2&+1"

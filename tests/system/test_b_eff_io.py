@@ -93,7 +93,7 @@ def test_many_calls_in_a_row_and_rewrite(engine: Engine, tmp_path: Path, data: P
     assert sum(p.stat().st_size for p in data.iterdir()) <= 100 * MIB
     calls = [m["detail"]["calls_per_rank"] for m in result.rows(access="write")]
     assert max(calls) > 1
-    # A cap that cuts rows short is told, and the number does not count officially.
+    # A cap that cuts rows short is reported, and the number does not count officially.
     cut = len([m for m in result.rows(access="write") if m["stopped_by"] == "cap"])
     reported = f"not reached: rows cut short by the cap on bytes ({cut}) == 0"
     assert (reported in invalid_reasons(result)) == (cut > 0)
@@ -222,7 +222,7 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
     """It may be read and searched, but not written."""
     with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
         place = Path(name)
-        place.chmod(0o777)  # where nobody may leave its result
+        place.chmod(0o777)  # where no one may leave its result
         closed = place / "closed"
         closed.mkdir()
         closed.chmod(0o555)
@@ -321,7 +321,7 @@ def test_dropped_caches_are_proved_and_make_it_not_official(
         return [row["cache"]["resident_before_fraction"] for row in rows]
 
     if None in resident(dropped) or dropped.run["file_system"]["memory_backed"]:
-        pytest.skip("nothing can be dropped here, or neither cachestat nor mincore tells")
+        pytest.skip("nothing can be dropped here, or neither cachestat nor mincore works")
     # Before a file is opened to be read none of it is in memory; without the option all of it.
     assert set(resident(kept)) == {1.0}
     assert max(fraction for fraction in resident(dropped) if fraction is not None) < 0.1

@@ -48,7 +48,7 @@ def hints_of(access: str, pattern: str, row: Row | None) -> dict[str, str]:
 
 
 def written(hints: dict[str, str]) -> set[str]:
-    # With hints goes a key that no library knows: one that tells it back tells back anything.
+    # A key that no library knows is sent with the hints: a library that returns it echoes.
     known = {"effio_canary": "1", **hints} if hints else {}
     return {f"{key}={value}" for key, value in known.items()} or {"-"}
 
@@ -147,7 +147,7 @@ def test_hints_reach_the_opens_and_rows_that_they_name(
         row = rows[m["where"]["row"]]
         assert m["hints_asked"] == hints_of(m["access"], m["pattern"], row), m["where"]
         if engine.name == "openmpi-ompio":
-            continue  # it tells every file of a hint that one of them was given
+            continue  # it reports the hint of one file for every file
         here = (m["access"], m["pattern"]) == ("write", "scatter")
         granted = m["hints_granted"].get("cb_buffer_size")
         assert (granted == "1048576") == here, m["where"]

@@ -27,7 +27,7 @@ def check_interrupted(run: Run, data: Path) -> None:
     assert result.end is not None
     assert result.end["exit_code"] == 4
     assert 43 > len(result.measurements) >= 2
-    # What stands there was measured to its end: in order, without a gap, with a rate.
+    # What is there was measured to its end: in order, without a gap, with a rate.
     assert [m["where"]["row"] for m in result.measurements] == list(range(len(result.measurements)))
     assert all(m["valid"] and m["rate"]["value"] > 0 for m in result.measurements)
     assert list(data.iterdir()) == [], run
@@ -50,7 +50,7 @@ def test_a_signal_to_the_launcher(
     check_interrupted(run, data)
 
 
-def test_one_rank_is_told(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_one_rank_is_reported(engine: Engine, tmp_path: Path, data: Path) -> None:
     """The other ranks learn of it at the next vote; all end with the agreed code, which both
     launchers hand on."""
     job = started(engine, tmp_path, data)

@@ -268,7 +268,7 @@ def test_a_library_that_is_not_there_says_so(
         run = engine.alone([*words, "--dir", data], tmp_path)
         assert run.code == 6, run
         assert "built without it" in run.stderr
-    # Not compared unless asked for, and then not silently left out.
+    # Not compared unless requested, and then not silently left out.
     compare = ["libraries", "--edges", "4", "--processes", "1", "--dir", data]
     run = engine.run(compare, tmp_path, ranks=1)
     assert run.code == 0, run

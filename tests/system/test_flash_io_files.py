@@ -4,7 +4,7 @@ the environment names them, and files that were made from the description alone.
 
 EFFIO_FLASH_IO        the PnetCDF port's program, built for block edge 8 and this MPI
 EFFIO_FLASH_IO_FILES  files, separated by ":", that an original wrote with 2 ranks, 80 blocks and
-                      block edge 8; the end of a name tells which: hdf5_chk_0000,
+                      block edge 8; the end of a name says which: hdf5_chk_0000,
                       ncmpi_plt_cnt_0000.nc, …
 """
 
@@ -106,7 +106,7 @@ def test_files_equal_those_that_an_original_left(engine: Engine, tmp_path: Path)
     ours: dict[str, dict[str, Path]] = {}
     for theirs in originals():
         found = re.search(r"(ncmpi|hdf5)_(chk|plt_cnt|plt_crn)_\d{4}(\.nc)?$", theirs.name)
-        assert found, f"{theirs}: the name tells no kind of file of FLASH I/O"
+        assert found, f"{theirs}: the name is that of no kind of file of FLASH I/O"
         backend = "pnetcdf" if found[1] == "ncmpi" else "hdf5"
         if backend not in ours:
             place = tmp_path / backend

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Restarts of FLASH I/O in runs of their own: files that an earlier run left, read by other numbers
+"""Restarts of FLASH I/O in their own runs: files that an earlier run left, read by other numbers
 of ranks, and what is wrong with them."""
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, da
 def test_a_file_of_a_version_that_is_not_known(
     mpi: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    """The byte that tells the version: of the superblock of HDF5, of the magic number of CDF."""
+    """The byte with the version: of the superblock of HDF5, of the magic number of CDF."""
     checkpoint = leave(mpi, backend, tmp_path, data)
     with checkpoint.open("r+b") as file:
         file.seek(3 if backend == "pnetcdf" else 8)
@@ -240,7 +240,7 @@ def end_of_last_variable(checkpoint: Path, backend: str) -> int:
         with h5py.File(checkpoint) as file:
             stored = file["f13_"].id
             return int(stored.get_offset() + stored.get_storage_size())
-    if backend == "sion":  # two tasks with a chunk each, whose use the tail tells
+    if backend == "sion":  # two tasks with a chunk each, whose use the tail records
         content = checkpoint.read_bytes()
         (tail,) = struct.unpack_from("<q", content, 1112)
         (chunk,) = struct.unpack_from("<q", content, 1076 + 3 * 8)

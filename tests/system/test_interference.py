@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Benchmarks alone and beside each other: slow-downs on `sim` in closed form, what a turn leaves,
+"""Benchmarks alone and next to each other: slow-downs on `sim` in closed form, what a turn leaves,
 and which command lines are refused. How such jobs end: tests/faults/test_interference.py."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from engines import Engine
 from interference_runs import interfere, of_turn, turns
 from results import Result
@@ -29,7 +29,7 @@ def factors(result: Result, name: str = "slow_down") -> dict[tuple[int, str], fl
 
 
 def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Path) -> None:
-    """4 MiB at 100 MiB/s: 0.04 s alone and 0.08 s beside the other. The second one writes twice
+    """4 MiB at 100 MiB/s: 0.04 s alone and 0.08 s next to the other. The second one writes twice
     as much: 0.08 s alone, 0.16 s beside, in which the first one runs again once."""
     run = interfere(
         mpi,
@@ -76,7 +76,7 @@ def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Pa
     (write,) = first.measurements
     assert write["span"] == pytest.approx({"begin_seconds": 0.0, "end_seconds": 0.08})
     assert "2.00 (2.00 to 2.00)" in run.stdout
-    assert tell(*load(tmp_path / "all.jsonl")).headline.value == pytest.approx(2.0)
+    assert report_of(*load(tmp_path / "all.jsonl")).headline.value == pytest.approx(2.0)
 
 
 def test_the_fewer_ranks_lose_the_most(any_engine: Engine, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
 def test_a_group_that_takes_no_virtual_time_ends_the_run(
     any_engine: Engine, tmp_path: Path
 ) -> None:
-    """It could be repeated for ever without being beside the others for a moment."""
+    """It could be repeated for ever without being next to the others for a moment."""
     names = "1: mdtest --backend sim --items 2"
     run = any_engine.run(
         ["interference", "-g", f"1: ior {SIM} --block 1MiB", "-g", names, "--rounds", "1"],

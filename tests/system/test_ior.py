@@ -189,7 +189,7 @@ def test_a_call_that_is_synced_is_over_when_its_sync_is(
     assert write["call_times"]["p99"] == pytest.approx(0.262, rel=0.02)
 
 
-def test_stonewall_tells_who_did_how_much(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_stonewall_shows_who_did_how_much(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     # Rank 1 takes 200 ms a call, rank 0 none: it is done long before, also on a busy machine.
     slow = ["--backend=null", "--backend-options=rank=1,transfer=200ms", "--files=per-process"]
     run = ior(
@@ -386,7 +386,7 @@ def test_steady_rate_ends_the_phase(any_engine: Engine, tmp_path: Path, data: Pa
     assert figure["metric"]["value"] == pytest.approx(200e6, rel=0.02)
 
 
-def test_a_limit_before_the_steady_state_is_told(
+def test_a_limit_before_the_steady_state_is_reported(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     run = ior(
@@ -471,7 +471,7 @@ def test_dropped_files_are_proved_to_be_gone(
     run = ior(any_engine, tmp_path, "--block=4MiB", "--sync=none", "--drop-cache")
     cache = run.result.measurements[1]["cache"]
     if cache["resident_before_fraction"] is None:
-        pytest.skip("neither cachestat nor mincore tells here")
+        pytest.skip("neither cachestat nor mincore works here")
     run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off")
     kept = run.results[-1].measurements[1]["cache"]
     assert cache["resident_before_fraction"] < kept["resident_before_fraction"] == 1

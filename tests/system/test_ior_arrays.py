@@ -38,7 +38,7 @@ def dataset(file: Path, name: str, where: Path) -> bytes:
 
 
 def begin_of(file: Path, name: str) -> int:
-    """Where the values of a contiguous dataset stand in the file."""
+    """Where the values of a contiguous dataset are in the file."""
     text = tool("h5dump", "-p", "-H", "-d", name, file)
     found = re.search(r"OFFSET (\d+)", text)
     assert found, text
@@ -192,7 +192,7 @@ def test_hints_reach_the_library(mpi: Engine, tmp_path: Path) -> None:
 
 def test_defect_5_every_dataset_is_read_where_it_was_written(mpi: Engine, tmp_path: Path) -> None:
     # An odd number of transfers in a block and several segments: the original read another dataset,
-    # which its default data hide. A byte of each is changed in turn.
+    # which its default data hide. A byte of each is changed, one after the other.
     line = "HDF5 -G 5 -t 8k -b 24k -s 3 -o f -l offset -k"
     classic(mpi, tmp_path, f"{line} -w -r -R")
     file = tmp_path / "f"
@@ -301,7 +301,7 @@ def test_a_full_disk_ends_the_run_with_an_error(
 def test_a_file_cut_short_or_foreign_is_an_error(mpi: Engine, tmp_path: Path, api: str) -> None:
     line = f"{api} -t 8k -b 64k -o f -k"
     classic(mpi, tmp_path, f"{line} -w")
-    # Less than the header away: the size alone does not tell.
+    # Less than the header away: the size alone does not show it.
     size = (tmp_path / "f").stat().st_size
     with (tmp_path / "f").open("r+b") as f:
         f.truncate(size - 8)

@@ -21,7 +21,7 @@ from ior_runs import KIB, MIB, classic, left, timestamp
 def test_text_as_parsers_read_it(any_engine: Engine, tmp_path: Path) -> None:
     run = classic(any_engine, tmp_path, "-a POSIX -o f -b 256k -t 64k -s 2 -i 3")
     lines = run.stdout.splitlines()
-    # DAOS: the header and the rows stand behind the line that begins the summary.
+    # DAOS: the header and the rows are behind the line that begins the summary.
     start = lines.index("Summary of all tests:")
     head = lines[start + 1].split()
     assert head[:5] == ["Operation", "Max(MiB)", "Min(MiB)", "Mean(MiB)", "StdDev"]
@@ -61,7 +61,7 @@ def strict_json(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-# Keys of the original's JSON and what stands there: i an integer, f a number, s a text.
+# Keys of the original's JSON and what is there: i an integer, f a number, s a text.
 PARAMETERS = {
     "s": "api platform testFileName options data_packet_type",
     "i": "testID refnum deadlineForStonewall stoneWallingWearOut maxTimeDuration outlierThreshold "

@@ -65,7 +65,7 @@ def test_defect_10_with_posix(
     assert list(full.iterdir()) == []
 
 
-def test_what_cannot_fit_is_told_before_it_fails(
+def test_what_cannot_fit_is_reported_before_it_fails(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
     full = mount("-t", "tmpfs", "-o", "size=4m", "none")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lines of ior that jobs and scripts in the wild have, and that the original runs: many tests in
-one launch where they can stand in one script."""
+one launch where they can be in one script."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ int llapi_file_create_pool(const char *name, unsigned long long size, int offset
 def test_files_on_lustre_have_the_stripes_that_were_asked_for(
     any_engine: Engine, tmp_path: Path
 ) -> None:
-    """The library of Lustre's client is one that notes what it is asked for."""
+    """The library of Lustre's client is one that notes what is requested."""
     (tmp_path / "stripes.c").write_text(STRIPES)
     library = tmp_path / "lib"
     library.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ior where something is wrong: named with its place, cleaned up after, told by the exit code."""
+"""ior with faults: named with their place, cleaned up after, reported by the exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_file_that_is_too_short(
 def test_a_file_that_is_cut_while_it_is_read(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """Nobody can know before: the call that gets too little says so."""
+    """No one can know before: the call that gets too little says so."""
     words = ["--block=1MiB", "--transfer=4KiB", "--seed=1"]
     ior(any_engine, tmp_path, *words, "--phases=write", "--keep")
     slow = ["--phases=read", "--think-time=20ms", "--files=shared"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ior through mapped files: all data arrive, and what a mapping cannot have is told."""
+"""ior through mapped files: all data arrive, and what a mapping cannot have is reported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_file_is_as_long_as_what_was_written(any_engine: Engine, tmp_path: P
 
 
 @pytest.mark.parametrize("order", ["sequential", "shuffled"])
-def test_a_full_disk_is_told_with_the_place(
+def test_a_full_disk_is_reported_with_the_place(
     mpi: Engine, tmp_path: Path, mount: Callable[..., Path], order: str
 ) -> None:
     """At the end of the file and in its holes, where the kernel sends a signal."""
@@ -62,7 +62,7 @@ def test_a_full_disk_is_told_with_the_place(
     assert list(place.iterdir()) == []
 
 
-def test_a_limit_of_the_file_is_told(any_engine: Engine, tmp_path: Path) -> None:
+def test_a_limit_of_the_file_is_reported(any_engine: Engine, tmp_path: Path) -> None:
     """Files of 40 MiB at most; transfers of 1 MiB one after the other."""
     words = ["ior", "--quiet", "--dir", tmp_path / "data", "--backend=mmap", "--block=64MiB"]
     shell = ["sh", "-c", LIMITED, "limited"]

@@ -58,7 +58,7 @@ def test_every_library_writes_and_reads_the_same_data(
     result = run.result
     contenders = {(c["library"], c["hints"]) for c in result.run["libraries"]["contenders"]}
     assert {("mpiio", "none"), ("mpiio", "largeblock"), ("posix-fpp", "none")} <= contenders
-    # What a library stands on, one layer down.
+    # What a library uses, one layer down.
     layers = {"mpiio": "posix"}
     if with_hdf5:
         assert {("hdf5", "none"), ("hdf5", "largeblock")} <= contenders
@@ -93,7 +93,7 @@ def test_every_library_writes_and_reads_the_same_data(
     # Record marks: eight bytes for each of nine variables.
     (row,) = result.rows(access="write", library="fortran-fpp", processes=2)
     assert row["bytes"] == 2 * (CUBE + 9 * 8)
-    # A hint that was asked for stands in the result, with what was granted beside it.
+    # A hint that was requested is in the result, with what was granted next to it.
     for library in layers:
         (row,) = result.rows(access="write", library=library, hints="largeblock", processes=2)
         assert row["hints_asked"] == {"IBM_largeblock_io": "true"}
@@ -202,7 +202,7 @@ def test_too_much_and_faulty_options_are_refused(
 
 
 def _interval(ratios: list[float], t: float) -> tuple[float, float]:
-    """Of the mean of the logarithms, with so many standard errors."""
+    """Of the mean of the logarithms, with this many standard errors."""
     logs = [math.log(r) for r in ratios]
     half = t * stdev(logs) / math.sqrt(len(logs))
     return fmean(logs) - half, fmean(logs) + half

@@ -230,7 +230,7 @@ def test_defect_9_ranks_can_go_on_without_waiting(any_engine: Engine, tmp_path: 
         run = classic(any_engine, words, tmp_path)
         assert run.code == 0, run
         assert table_of(run)["File creation"][2] > 0
-    # Nobody waits at the end of a phase for rank 1, which takes 20 ms for each item.
+    # No one waits at the end of a phase for rank 1, which takes 20 ms for each item.
     slow = ["--backend", "null", "--backend-options", "stat=20ms,only-rank=1"]
     words = ["-n", "10", "-u", "--no-barriers", "--things", "files"]
     run = any_engine.run([*QUICK, *words, *slow], tmp_path)
@@ -252,7 +252,9 @@ def test_defect_15_what_is_missing_is_not_counted(any_engine: Engine, tmp_path: 
     assert "INVALID" in run.stdout
 
 
-def test_defect_16_wrong_data_are_told_by_the_exit_code(any_engine: Engine, tmp_path: Path) -> None:
+def test_defect_16_wrong_data_are_reported_by_the_exit_code(
+    any_engine: Engine, tmp_path: Path
+) -> None:
     words = ["-n", "6", "-F", "-w", "3901", "-e", "3901", "-d", tmp_path / "out"]
     assert classic(any_engine, [*words, "-C"], tmp_path).code == 0
     file = min((tmp_path / "out").rglob("file.mdtest.1.*"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mdtest where something is wrong: named, counted, cleaned up after, and told by the exit code."""
+"""mdtest with faults: named, counted, cleaned up after, and reported by the exit code."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_path_that_is_too_long(any_engine: Engine, tmp_path: Path, data: Path)
 @pytest.mark.parametrize(
     ("words", "there"),
     [
-        # While files are created in trees of their own, and in a pause before the files of all.
+        # While files are created in their own trees, and in a pause before the files of all.
         (["-n", "1000000", "-u", "--things", "files"], "file.mdtest.1.50"),
         (
             ["-n", "50", "--delay", "3min", "--things", "files", "-b", "2", "-z", "2"],

@@ -99,7 +99,7 @@ def test_a_command_that_fails_on_one_rank_ends_the_run(
     assert left_in(data) == []
 
 
-def test_a_command_that_is_killed_is_told_by_its_signal(any_engine: Engine, tmp_path: Path) -> None:
+def test_a_killed_command_is_reported_by_its_signal(any_engine: Engine, tmp_path: Path) -> None:
     run = any_engine.run([*QUICK, *NULL, "--run-before-phase", "kill -9 $$"], tmp_path)
     assert run.code == 3, run
     assert "'kill -9 $$' was killed by signal 9 (Killed) (rank 0 on " in reason_of(run)
@@ -177,7 +177,7 @@ BAD = (
 
 
 @pytest.mark.parametrize(("words", "complaint"), BAD, ids=lambda w: w if isinstance(w, str) else "")
-def test_faults_are_told_before_anything_is_measured(
+def test_faults_are_reported_before_anything_is_measured(
     any_engine: Engine, tmp_path: Path, data: Path, words: list[str], complaint: str
 ) -> None:
     run = any_engine.run([*QUICK, "-n", "3", "-d", data / "new", "--make-dir", *words], tmp_path)

@@ -168,7 +168,7 @@ def test_all_data_of_every_way(
     ways = [row["way"] for row in run.result.run["overlap"]["ways"]]
     assert {"blocking", "thread"} <= set(ways)
     done = {m["pattern"] for m in run.result.measurements}
-    # What only the run found missing (io_uring that the kernel forbids) is told.
+    # What only the run found missing (io_uring that the kernel forbids) is reported.
     left_out = run.result.figure("overlap")["detail"]["left_out"]
     assert done == set(ways) - {why.partition(":")[0] for why in left_out}
     assert len(run.result.measurements) == len(done) * 2 * 2 * 2
@@ -221,7 +221,7 @@ def test_until_the_times_are_known(any_engine: Engine, tmp_path: Path) -> None:
     assert "--until-ci 5 %: kept after 10 repetitions" in run.stdout
 
 
-def test_a_full_disk_is_told_with_the_way_and_the_place(
+def test_a_full_disk_is_reported_with_the_way_and_the_place(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")

@@ -103,7 +103,7 @@ def faults_of(engine: Engine, name: str, place: Path) -> list[str]:
         size = sum(p.stat().st_size for p in kept)
         if len(kept) != plan["files"]:
             faults.append(f"{name}: {len(kept)} files, planned {plan['files']}")
-        # Containers and libraries have headers of their own.
+        # Containers and libraries have their own headers.
         if not 0.99 * plan["bytes_on_storage"] <= size <= plan["bytes_on_storage"] + (64 << 10):
             faults.append(f"{name}: {size} on storage, planned {plan['bytes_on_storage']}")
     seconds = plan["seconds"]

@@ -19,7 +19,7 @@ from scale.counted import RUNS
 # On modelled storage where the benchmark has it; the model's numbers are no powers of two, so that
 # sums of them are rounded.
 MODEL = "sim --backend-options latency=0.3ms,rank-rate=0.7GB/s"
-# These have a model of their own in RUNS, or none.
+# These have their own model in RUNS, or none.
 AS_IT_IS = {"b-eff-io", "b-eff", "rings", "overlap", "interference", "libraries", "mdtest"}
 
 

@@ -211,7 +211,7 @@ def test_a_truncated_file_is_known_by_its_tail(any_engine: Engine, tmp_path: Pat
         (0, -4, struct.pack("<i", 0), "rank 4 as task 0 of file 2, which is rank 2"),
     ],
 )
-def test_files_that_do_not_fit_together_are_told(
+def test_files_that_do_not_fit_together_are_reported(
     any_engine: Engine, tmp_path: Path, number: int, offset: int, value: bytes, cause: str
 ) -> None:
     path = tmp_path / "out.sion"

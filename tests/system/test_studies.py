@@ -181,7 +181,7 @@ def test_spiobench_in_virtual_time_is_the_closed_formula(
     assert "Scaling, against the fewest ranks" in run.stdout
 
 
-def test_spiobench_tells_of_each_task(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_spiobench_shows_of_each_task(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     saved = tmp_path / "ranks.csv"
     words = ["spiobench", "--task-size", "128KiB", "--block", "64KiB,128KiB", "--dir", data]
     run = any_engine.run([*words, "--save-ranks", saved], tmp_path)

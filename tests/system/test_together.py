@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from engines import Engine
 from together_runs import groups, log_of, together
 
@@ -34,7 +34,7 @@ def test_two_benchmarks_have_ranks_files_and_results_of_their_own(
         assert result.run["options"]["max-bytes"] == 3 << 19
         assert len(result.rows(access="write")) == repetitions
         assert all(m["valid"] and m["bytes"] == 1 << 20 for m in result.measurements)
-        assert tell(*load(result.path.parent)).headline
+        assert report_of(*load(result.path.parent)).headline
     # The first one's tables, and a line for each.
     assert run.stdout.count("access  transfer") == 1
     assert "group 1 (ior): done, " in run.stdout

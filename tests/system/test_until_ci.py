@@ -200,7 +200,7 @@ def test_each_number_of_ranks_has_its_repetitions(
         assert {f["where"]["ranks"] for f in reported["detail"]["figures"]} == {ranks}
 
 
-def test_ranks_that_do_not_take_part_are_told(
+def test_ranks_that_do_not_take_part_are_reported(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     run = done(any_engine, tmp_path, *IOR, "--ranks", "1", "--until-ci", "5%")
@@ -219,7 +219,7 @@ def test_with_a_stonewall_and_several_sizes(any_engine: Engine, tmp_path: Path, 
 
 
 def test_a_signal_ends_it(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """The first signal; what is not kept is told as such, and nothing is left."""
+    """The first signal; what is not kept is reported as such, and nothing is left."""
     endless = ["--until-ci-limit", "0", "--repetitions", "1000000"]
     job = any_engine.start([*REAL_IOR, *endless, "--dir", data], tmp_path)
     job.wait_for_measurements(4)
@@ -249,7 +249,7 @@ def test_the_cap_counts_the_most_repetitions(
 
 
 @pytest.mark.parametrize("name", ["ior", "mdtest", "tile-io"])
-def test_the_plan_tells_the_least_and_the_most(
+def test_the_plan_shows_the_least_and_the_most(
     any_engine: Engine, tmp_path: Path, name: str
 ) -> None:
     def plan(*words: str) -> Run:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not ours stays, whatever stands at our names; and runs that the original makes go on."""
+"""What is not ours stays, whatever is at our names; and runs that the original makes go on."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_device_that_is_to_be_written_into_stays(
 
 
 @pytest.mark.parametrize(("words", "fate"), [([], "deleted"), (["-E"], "overwritten")])
-def test_a_file_that_was_there_is_told_as_by_the_original(
+def test_a_file_that_was_there_is_reported_as_by_the_original(
     any_engine: Engine, tmp_path: Path, data: Path, words: list[str], fate: str
 ) -> None:
     (data / "x").write_bytes(bytes(4096))
@@ -175,7 +175,7 @@ def test_options_of_ours_on_a_classic_command_line(
 
 
 def test_ranks_that_never_come_end_the_job(mpi: Engine, tmp_path: Path) -> None:
-    """What stands before the first line of a result has its watchdog too."""
+    """What is before the first line of a result has its watchdog too."""
     words = ["rings", "--watchdog", "2s", "--quiet"]
     command = [*mpi.command(words, 1), ":", "-n", "1", "sleep", "50"]
     run = subprocess.run(

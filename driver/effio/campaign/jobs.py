@@ -191,7 +191,7 @@ class BatchCampaignRun(CampaignRun):
         return EffioError(
             f"interrupted; {fmt.count_of(len(ids), 'job')} of it stay: {', '.join(ids)}",
             ExitCode.INTERRUPTED,
-            f"the same command goes on with them, {cancel} ends them",
+            f"the same command continues them, {cancel} ends them",
         )
 
     def _until_all_have_ended(self, live: LiveView) -> None:
@@ -233,7 +233,7 @@ class BatchCampaignRun(CampaignRun):
             )
         )
 
-    def _tell_once(self, live: LiveView, what: str) -> None:
+    def _say_once(self, live: LiveView, what: str) -> None:
         if what not in self.once:
             self.once.add(what)
             live.message(what)
@@ -249,7 +249,7 @@ class BatchCampaignRun(CampaignRun):
             try:
                 made = self._submitted(unit)
             except QueueFullError as error:
-                self._tell_once(live, f"{error.message}: the rest is submitted when it takes more")
+                self._say_once(live, f"{error.message}: the rest is submitted when it takes more")
                 return
             except EffioError as error:
                 # Where the first one is refused, so are all.
@@ -313,7 +313,7 @@ class BatchCampaignRun(CampaignRun):
         system = self.batch.system
         queued = jobs_in(system)
         if queued is None:
-            self._tell_once(live, f"{system.name} does not answer now; waiting")
+            self._say_once(live, f"{system.name} does not answer now; waiting")
             return False
         by_id = {one.job_id: one for one in queued}
         by_script = {one.script: one for one in queued if one.script}
@@ -328,7 +328,7 @@ class BatchCampaignRun(CampaignRun):
                 continue
             job.gone = None
             if job.reported.waits and job.reported.reason:
-                self._tell_once(live, f"jobs wait: {job.reported.reason}")
+                self._say_once(live, f"jobs wait: {job.reported.reason}")
         over = [
             job
             for job in self.jobs

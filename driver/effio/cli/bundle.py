@@ -70,7 +70,7 @@ def shown_rows(table: Table) -> list[list[str]]:
 
 
 def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
-    from effio.report.build import load, tell
+    from effio.report.build import load, report_of
     from effio.report.html import render
     from effio.report.submission import Material, submission_section, tables
     from effio.report.texts import as_csv, as_markdown
@@ -79,7 +79,7 @@ def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
     assert isinstance(material, Material)
     found = tables(material)
     section = submission_section(material, found)
-    reports = [tell(*load(run.path)) for run in runs]
+    reports = [report_of(*load(run.path)) for run in runs]
     head = [f"# {markdown_text(section.title)}", ""]
     head += [markdown_text(b) + "\n" for b in section.blocks if isinstance(b, str)]
     texts: dict[str, str | bytes] = {

@@ -41,7 +41,7 @@ from effio.cli.card import print_card
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.plan import print_plan
-from effio.cli.streams import say, tell
+from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
@@ -117,7 +117,7 @@ def campaign_parameters(
         ),
         option(
             "--take-over", is_flag=True,
-            help="although another driver holds it, on a machine that is gone",
+            help="take the lock of a driver on a machine that is gone",
         ),
         option("--report/--no-report", default=True, help="draw the page  [default: report]"),
         option("-q", "--quiet", is_flag=True, help="no live view, only the end"),
@@ -208,7 +208,7 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
             if unit.repetition == 0:
                 click.echo(_command_of(order, unit, folder.name))
         return
-    _tell_changes(before, study, engine)
+    _report_changes(before, study, engine)
     for unit in order.units:
         if why := unit.point.left_out():
             say(f"{unit.point.title} is left out: {why}")
@@ -263,7 +263,7 @@ def _batch(
     if not values["submit"]:
         redirect = ["<"] if system.reads_stdin else []
         words = " ".join([*system.submit_command, *redirect, shlex.quote(str(script))])
-        tell(str(script))
+        print_line(str(script))
         say(f"submit it with: {words}")
         raise click.exceptions.Exit(ExitCode.DONE)
     started = datetime.now(timezone.utc)
@@ -302,7 +302,7 @@ def _look(study: Study, order: RunRequest, in_jobs: bool) -> None:
         say(f"more time than requested: {word}")
 
 
-def _tell_changes(before: Called | None, study: Study, engine: Engine) -> None:
+def _report_changes(before: Called | None, study: Study, engine: Engine) -> None:
     changed = changes(before, study.points)
     for what, titles in (("new", changed.new), ("no longer wanted", changed.gone)):
         if titles:
@@ -348,7 +348,7 @@ def _write_scripts(order: RunRequest, folder: CampaignFolder) -> None:
 
 
 def _reported_scripts(place: Path, written: int, late: int) -> None:
-    tell(f"scripts: {written} in {place}")
+    print_line(f"scripts: {written} in {place}")
     if late:
         say(f"{fmt.count_of(late, 'run')} left out: options follow from results to come")
 
@@ -383,12 +383,12 @@ def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
     if not campaign.figure:
         return
     results = _results_of(done)
-    tell("")
+    print_line("")
     for one in figures_of(campaign, results):
         value = f"not known ({one.missing})" if one.value is None else _number(one)
-        tell(fmt.plain(f"{one.figure.title}: {value}"))
+        print_line(fmt.plain(f"{one.figure.title}: {value}"))
         for note in filter(None, (one.figure.note, one.doubt)):
-            tell(fmt.plain(f"    {note}"))
+            print_line(fmt.plain(f"    {note}"))
 
 
 def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: Form) -> None:
@@ -418,7 +418,7 @@ def _conclude(
     cut_short: bool = False,
 ) -> NoReturn:
     """In a format for other programs, standard output has the tables and nothing else."""
-    out = tell if form is Form.TEXT else say
+    out = print_line if form is Form.TEXT else say
     seconds = (datetime.now(timezone.utc) - started).total_seconds()
     card = None
     with contextlib.suppress(BrokenPipeError):
@@ -438,7 +438,7 @@ def _conclude(
     # A campaign that always measures anew cannot be continued.
     cut_short = not study.campaign.afresh and (cut_short or any(one.not_run for one in done))
     if form is Form.TEXT:
-        tell("")
+        print_line("")
     out(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
     if left and not study.campaign.afresh:
         out(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")

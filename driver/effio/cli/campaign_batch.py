@@ -17,7 +17,7 @@ import click
 from effio.campaign.order import Study
 from effio.campaign.run import RunRequest, UnitDone
 from effio.campaign.state import CampaignFolder, code_of_folder
-from effio.cli.streams import say, tell
+from effio.cli.streams import print_line, say
 from effio.config.site import load_site
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
@@ -29,7 +29,7 @@ from effio.store.safe_files import write_atomically
 
 _INSIDE = "if this is a login node, start effio inside a batch job"
 _MINUTES_WITHOUT_BUDGET = 60
-_TOLD = ("EFFIO_ENGINE", "EFFIO_MPIEXEC", "EFFIO_SITE", "EFFIO_DATA")
+_RECORDED = ("EFFIO_ENGINE", "EFFIO_MPIEXEC", "EFFIO_SITE", "EFFIO_DATA")
 
 
 def write_script(
@@ -77,7 +77,7 @@ def _surroundings() -> dict[str, str]:
     """What decides in this shell which engine is started and how; a job may have another."""
     context = click.get_current_context(silent=True)
     named = context.parent.params.get("engine") if context is not None and context.parent else None
-    reported = {name: value for name in _TOLD if (value := os.environ.get(name))}
+    reported = {name: value for name in _RECORDED if (value := os.environ.get(name))}
     return {**reported, **({"EFFIO_ENGINE": named} if named else {})}
 
 
@@ -122,7 +122,7 @@ def submit_and_wait(
             sleep(seconds)
     except KeyboardInterrupt:
         cancel = shlex.join([*system.cancel_command, job_id])
-        tell(f"the job goes on; the same command shows how far it is, {cancel} ends it")
+        print_line(f"the job goes on; the same command shows how far it is, {cancel} ends it")
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     done = _ended(order, folder)
     if len(done) < len(order.units):

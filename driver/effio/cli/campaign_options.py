@@ -87,7 +87,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         option("--skip", metavar="EXPR", default="", group="Points", help="not these"),
         option(
             "--point", metavar="ID", multiple=True, group="Points", shell_complete=complete_point,
-            help="only the point of this id, as effio plan has it; may be given more than once",
+            help="only the point of this id, which effio plan shows; may be given more than once",
         ),
     ]  # fmt: skip
 

@@ -22,7 +22,7 @@ _SERVED = {
 @click.option("--names", is_flag=True, help="only the names of the benchmarks, one a line")
 @table_format(document=False)
 def command(engine: str | None, names: bool, form: Form) -> None:
-    """List the benchmarks and the ways to reach storage."""
+    """List the benchmarks and the storage backends."""
     found = find_engine(engine)
     if names:
         for benchmark in found.info.benchmarks:

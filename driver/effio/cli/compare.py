@@ -83,7 +83,7 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
 )  # fmt: skip
 @click.option(
     "--tolerance", metavar="PART", default="2%", show_default=True,
-    help="a change of this part of a rate, or less, is none",
+    help="ignore changes of a rate up to this part of it",
 )  # fmt: skip
 @click.option(
     "--across", metavar="NAME,...", multiple=True,
@@ -92,7 +92,7 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
 )  # fmt: skip
 @click.option(
     "--by-repetitions", is_flag=True,
-    help="take the repetitions within a run for independent of each other, where there are fewer"
+    help="treat the repetitions of a run as independent of each other, if there are fewer"
     " than three runs",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")

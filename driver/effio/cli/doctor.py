@@ -263,7 +263,7 @@ def _abilities(directory: Path, form: Form) -> None:
 @table_format()
 @click.pass_context
 def command(ctx: click.Context, directory: Path | None, form: Form) -> None:
-    """Say what is here, what is missing, and how to get it.
+    """Show what is installed, what is missing, and how to get it.
 
     Starts two ranks for a moment to see whether the launcher works. Ends with 6 if something is
     missing that a run needs.

@@ -29,7 +29,7 @@ def command() -> None:
 @command.command("list")
 @table_format(document=False)
 def list_engines(form: Form) -> None:
-    """List the engines at hand, the preferred one first; * is the one that is used."""
+    """List the available engines, the preferred one first; * is the one that is used."""
     engines = find_engines()
     if not engines:
         click.echo("no engine is built here; build one: effio engine build", err=True)

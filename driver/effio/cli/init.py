@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from effio.cli.places import PlacePath
-from effio.cli.streams import say, tell
+from effio.cli.streams import print_line, say
 from effio.config.first import Found, campaign_text, site_text
 from effio.engine.discover import PROGRAM, find_engine
 from effio.errors import EffioError, ExitCode
@@ -50,7 +50,7 @@ def _found() -> Found:
     help="what the campaign's file is called",
 )  # fmt: skip
 def command(directory: str, name: str) -> None:
-    """Write effio-site.toml and a first campaign with what is here: engine, launcher, batch system,
+    """Write effio-site.toml and a first campaign for this machine: engine, launcher, batch system,
     modules, cores, free space.
 
     They go to DIR, by default the one you work in. A file that is there is never written over.
@@ -82,6 +82,6 @@ def command(directory: str, name: str) -> None:
             f"cannot write {where}: {error.strerror or error}", ExitCode.IO_ERROR
         ) from None
     for target in targets:
-        tell(f"written: {target}")
+        print_line(f"written: {target}")
     missing = "" if found.mpi else f"; it needs an engine ({PROGRAM}) first: effio engine build"
-    tell(f"next:    effio plan {targets[1]}, then effio run {targets[1]}{missing}")
+    print_line(f"next:    effio plan {targets[1]}, then effio run {targets[1]}{missing}")

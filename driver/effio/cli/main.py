@@ -23,7 +23,7 @@ from effio.errors import EffioError, ExitCode
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("run", "run", "run a benchmark or a campaign, or write and submit a batch job"),
     ("plan", "plan", "what a campaign would run, and what it would take"),
-    ("check", "check", "the file of a campaign, against the engine's own tables"),
+    ("check", "check", "check a campaign file, every name and value"),
     ("runs", "runs", "list the runs that are kept"),
     ("show", "show", "tables of a run: rates, percentiles, hints, caches"),
     ("report", "report", "one HTML file that explains a run"),
@@ -32,21 +32,21 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("tune", "tune", "hints and settings that make a workload faster, if any do"),
     ("accept", "accept", "judge runs by acceptance rules"),
     ("bundle", "bundle", "runs and all they are based on as one folder, to hand in"),
-    ("verify-bundle", "verify_bundle", "find every changed, missing or added file of one"),
+    ("verify-bundle", "verify_bundle", "find changed, missing or added files of a bundle"),
     ("profile", "profile", "what an application's I/O is like, and what it would cost here"),
     ("table", "table", "what many runs say, a row for each point"),
     ("export", "export", "measurements as CSV, JSON, Parquet, Markdown"),
     ("query", "query", "SQL over all runs"),
-    ("note", "note", "say something of a run, or tag it"),
+    ("note", "note", "add notes and tags to a run"),
     ("archive", "archive", "runs as one file"),
     ("restore", "restore", "archived runs back into the store"),
     ("import", "imported", "results of IOR, mdtest, IO500, fio, h5bench and others as runs"),
     ("serve", "serve", "the folder of runs in a browser, read only"),
     ("clean", "clean", "remove what a killed run left behind"),
-    ("init", "init", "a first settings file and campaign, with what is here"),
+    ("init", "init", "write a first settings file and campaign for this machine"),
     ("list", "catalog", "benchmarks and backends of the engine"),
     ("describe", "describe", "the options of a benchmark"),
-    ("doctor", "doctor", "what is here, what is missing, and how to get it"),
+    ("doctor", "doctor", "what is installed, what is missing, and how to get it"),
     ("engine", "engine", "build, list and choose engines"),
     ("completion", "completion", "completion of commands and options for your shell"),
     ("man", "man", "manual pages"),
@@ -54,14 +54,14 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 
 _EPILOG = """\b
 First steps:
-  effio doctor                          is everything here?
+  effio doctor                          is everything installed?
   effio run b-eff-io --time 60s         measure this directory's file system
   effio show last                       what came out
   effio report last                     the same as a page for a browser
 
 \b
 Exit codes: 0 done, 1 wrong data, failed acceptance or a loss, 2 usage, 3 I/O error,
-4 interrupted, 5 hung, 6 the machine lacks something, 7 results could not be kept,
+4 interrupted, 5 hung, 6 something is missing here, 7 results could not be kept,
 8 a defect of effio."""
 
 

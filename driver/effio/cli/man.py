@@ -14,7 +14,7 @@ import effio
 from effio import text as fmt
 from effio.cli.options import GroupedOption, help_text, value_name
 from effio.cli.places import PlacePath
-from effio.cli.streams import tell
+from effio.cli.streams import print_line
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.discover import find_engine
 from effio.errors import EffioError, ExitCode
@@ -183,4 +183,4 @@ def command(directory: str, commands_only: bool, engine: str | None) -> None:
         raise EffioError(
             f"cannot write {where}: {error.strerror or error}", ExitCode.IO_ERROR
         ) from None
-    tell(f"{place}: {fmt.count_of(len(pages), 'page')}")
+    print_line(f"{place}: {fmt.count_of(len(pages), 'page')}")

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.cli.complete import complete_run, complete_tag
 from effio.cli.main import runs_directory
-from effio.cli.streams import tell
+from effio.cli.streams import print_line
 from effio.errors import EffioError
 from effio.judge.gather import files_of
 from effio.store.folder import RESULT, RunFolder, Store, now_utc
@@ -63,12 +63,14 @@ def _line(note: Note) -> str:
     "--tag", "tags", multiple=True, metavar="WORD", shell_complete=complete_tag,
     help="give it this tag; may be given more than once",
 )  # fmt: skip
-@click.option("--untag", multiple=True, metavar="WORD", help="take a tag back that was so given")
+@click.option(
+    "--untag", multiple=True, metavar="WORD", help="remove this tag, if it was given in this way"
+)
 @click.pass_context
 def command(
     ctx: click.Context, run: str, text: str | None, tags: tuple[str, ...], untag: tuple[str, ...]
 ) -> None:
-    """Say something of a run, or tag it; without a text or tags, show what has been said.
+    """Add a note or tags to a run; without a text or tags, show those that it has.
 
     RUN may also be a campaign or tag:WORD: all of its runs. Notes are stored next to the results in
     notes.json and changes none of them. effio runs --tag WORD lists the runs of a tag.
@@ -85,6 +87,6 @@ def command(
             said = _with(said, text, tags, untag)
             folder.write_notes(said)
         all_tags = tags_of(folder.record(), said)
-        tell(fmt.plain(folder.id + (f"  tags: {', '.join(all_tags)}" if all_tags else "")))
+        print_line(fmt.plain(folder.id + (f"  tags: {', '.join(all_tags)}" if all_tags else "")))
         for note in said.notes:
-            tell(f"  {fmt.plain(_line(note), 11_000)}")
+            print_line(f"  {fmt.plain(_line(note), 11_000)}")

@@ -169,6 +169,6 @@ command = GroupedCommand(
         *format_parameters(),
     ],
     callback=_run,
-    help="Say what a campaign would run: points, ranks, bytes, files and expected time, by the "
+    help="Show what a campaign would run: points, ranks, bytes, files and expected time, by the "
     "engine's own arithmetic. Nothing is run.",
 )  # fmt: skip

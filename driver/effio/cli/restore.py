@@ -18,7 +18,7 @@ from effio.store.folder import Store
 @click.argument("file", metavar="FILE", type=PlacePath(dir_okay=False))
 @click.pass_context
 def command(ctx: click.Context, file: str) -> None:
-    """Bring the runs of an archive back. Nothing that is here is written over.
+    """Bring the runs of an archive back. Nothing that exists is overwritten.
 
     An archive that holds anything but the plain files of runs (a link, a path that leads
     elsewhere), or a run that is here and differs, is refused as a whole.

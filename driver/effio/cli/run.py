@@ -21,7 +21,7 @@ from effio.cli.options import (
     engine_options,
     engine_words,
 )
-from effio.cli.streams import say, tell
+from effio.cli.streams import print_line, say
 from effio.config.site import Site, load_site
 from effio.engine.description import BenchmarkInfo
 from effio.engine.discover import find_engine
@@ -88,7 +88,7 @@ def _options() -> list[click.Option]:
         ),
         option(
             "--patience", group=_LAUNCH, type=click.FloatRange(1), default=60.0, metavar="SECONDS",
-            help="end the job when the engine has said nothing for so long  [default: 60]",
+            help="end the job after this long without a message of the engine  [default: 60]",
         ),
         option(
             "--batch", group=_BATCH, is_flag=False, flag_value="auto", metavar="[SYSTEM]",
@@ -470,7 +470,7 @@ def _conclude(finished: job.Finished, report: bool) -> None:
     if (finished.code != ExitCode.DONE or finished.reason) and not finished.said:
         name = finished.code.name.lower()
         say(f"{name}: {finished.reason}" if finished.reason else name)
-    tell(f"run:    {finished.folder.path}")
+    print_line(f"run:    {finished.folder.path}")
     if report and finished.folder.result_path.exists():
         _report(finished.folder)
     raise click.exceptions.Exit(finished.code)
@@ -484,4 +484,4 @@ def _report(folder: RunFolder) -> None:
     except EffioError as error:
         say(f"no report: {error.message}")
         return
-    tell(f"report: {Path(path)}")
+    print_line(f"report: {Path(path)}")

@@ -10,7 +10,7 @@ import click
 from effio.cli.complete import complete_rules
 from effio.cli.main import runs_directory
 from effio.cli.options import WholeNumber
-from effio.cli.streams import tell
+from effio.cli.streams import print_line
 from effio.errors import EffioError
 from effio.store import safe_files
 
@@ -40,7 +40,7 @@ def command(ctx: click.Context, port: int | None, rules: str | None) -> None:
         )
     judged_by = load_rules(rules) if rules is not None else None
     with Server(root, port or 0, judged_by) as server:
-        tell(f"runs:    {safe_files.real(root)}")
-        tell(f"browser: {server.url}")
+        print_line(f"runs:    {safe_files.real(root)}")
+        print_line(f"browser: {server.url}")
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()

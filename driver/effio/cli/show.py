@@ -18,7 +18,7 @@ from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
 from effio.cli.tables import Shorten, in_pipe, print_table, table_format, write_tables
 from effio.cli.terminal import Terminal
-from effio.report.build import load, load_probe, tell
+from effio.report.build import load, load_probe, report_of
 from effio.report.model import Figure, Heading, Headline, Report, Section, Table
 from effio.report.texts import Form
 from effio.store.folder import RunFolder, Store
@@ -159,7 +159,7 @@ def command(
     """
     store = Store(runs_directory(ctx))
     limits = load_probe(_path_of(store, probe)) if probe else None
-    report = tell(*load(_path_of(store, run)), probe=limits)
+    report = report_of(*load(_path_of(store, run)), probe=limits)
     known = {s.id: s for s in report.sections}
     if unknown := [s for s in sections if s not in known]:
         raise click.UsageError(f"no section {unknown[0]}; there are: {', '.join(known)}")

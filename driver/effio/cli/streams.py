@@ -37,7 +37,7 @@ def speak_ascii(stream: TextIO) -> None:
         stream.reconfigure(errors="effio-ascii")
 
 
-def tell(text: str) -> None:
+def print_line(text: str) -> None:
     """A line of what came out: to standard output, or to standard error if that is not read."""
     try:
         click.echo(text)

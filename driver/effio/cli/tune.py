@@ -19,7 +19,7 @@ from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
-from effio.cli.streams import say, tell
+from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
@@ -70,7 +70,7 @@ class _Tune(GroupedCommand):
         "  effio tune mine.toml --plan\n"
         "      what a file of yours would try, without running anything\n"
         "  effio tune --resume last\n"
-        "      go on after Ctrl-C, a reboot, or the end of a job"
+        "      continue after Ctrl-C, a reboot, or the end of a job"
     )
 
 
@@ -128,13 +128,13 @@ _POSITIVE = WholeNumber(1)
         ),
         option(
             "--tolerance", metavar="PART", group="Search",
-            help="a gain of this part or less is none  [default: 2%]",
+            help="ignore gains up to this part of a rate  [default: 2%]",
         ),
         option("--seed", type=WholeNumber(0), metavar="N", group="Search",
                help="of the order of the runs  [default: 1]"),
         option("--plan", is_flag=True, group="Search", help="what would be tried; run nothing"),
         option("--resume", metavar="NAME", shell_complete=complete_tunings, group="Search",
-               help="go on with one that was stopped (`last`, or a part of its name)"),
+               help="continue one that was stopped (`last`, or a part of its name)"),
         option("--show", metavar="NAME", shell_complete=complete_tunings, group="Results",
                help="print one that is finished once more"),
         option("--name", "instance", metavar="WORD", group="Results",
@@ -155,7 +155,7 @@ _POSITIVE = WholeNumber(1)
             help="passed on to the launcher; may be given more than once",
         ),
         option("--take-over", is_flag=True, group="Launch",
-               help="although another driver holds it, on a machine that is gone"),
+               help="take the lock of a driver on a machine that is gone"),
     ],
 )  # fmt: skip
 def command(**values: Any) -> None:
@@ -368,7 +368,7 @@ def _print(record: TuningRecord, values: Mapping[str, Any]) -> None:
 def _conclude(
     folder: TuningFolder, record: TuningRecord, written: list[str], values: Mapping[str, Any]
 ) -> None:
-    reported = tell if form_of(values) is Form.TEXT else say
+    reported = print_line if form_of(values) is Form.TEXT else say
     reported(f"tuning: {folder.path}")
     for name in written:
         reported(f"use:    {folder.path / name}")

@@ -14,7 +14,7 @@ from effio import text as fmt
 
 _LARGEST_BLOCK = 256 << 20
 _MOST_BYTES = 4 << 30
-# Of the free space that a first look may write.
+# Of the free space that a quick check may write.
 _PART = 0.02
 _NO_ENGINE = '# engine = "NAME"  # of effio engine list'
 _NO_BATCH = '# system = "slurm"  # or pbs, lsf, flux'
@@ -22,7 +22,7 @@ _NO_BATCH = '# system = "slurm"  # or pbs, lsf, flux'
 
 @dataclass(frozen=True)
 class Found:
-    """What is here; None where it is not. `ranks` is how many processes a first look takes."""
+    """What is here; None where it is not. `ranks` is how many processes a quick check takes."""
 
     cores: int
     ranks: int

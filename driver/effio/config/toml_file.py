@@ -128,7 +128,7 @@ def _too_deep(text: str) -> int:
 
 
 def read(path: Path) -> TomlFile:
-    """Raises EffioError with the place where the file is no TOML."""
+    """Raises EffioError with the place where the file is not TOML."""
     try:
         # Named by the user, or by a rule: a link to it is followed.
         text = safe_files.read_bytes(safe_files.real(path), MAX_BYTES).decode("utf-8")

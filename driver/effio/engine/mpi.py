@@ -59,7 +59,7 @@ def _find(text: str, signs: tuple[tuple[str, re.Pattern[str]], ...]) -> Mpi | No
 
 
 def of_library(text: str) -> Mpi | None:
-    """From MPI_Get_library_version's text; None if it is no MPI that we know."""
+    """From MPI_Get_library_version's text; None if it is not a known MPI."""
     return _find(text, _LIBRARY_SIGNS)
 
 

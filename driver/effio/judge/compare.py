@@ -295,7 +295,7 @@ def _line(
         statistics.summary(b.all()),
         None,
         None,
-        Verdict.UNTOLD,
+        Verdict.UNDECIDED,
     )
     if found := _unreported(a, b, terms):
         cause, detail = found
@@ -449,7 +449,7 @@ _ORDER = (
     Verdict.FASTER,
     Verdict.TONIGHT,
     Verdict.SAME,
-    Verdict.UNTOLD,
+    Verdict.UNDECIDED,
 )
 
 

@@ -113,7 +113,7 @@ def files_of(word: str, store: Store) -> list[Path]:
 
 
 def judged(
-    words: Sequence[str], store: Store, tell: Callable[[str], None] = lambda _: None
+    words: Sequence[str], store: Store, report: Callable[[str], None] = lambda _: None
 ) -> list[Judged]:
     """The runs that the words mean, by the time of their start. A file that cannot be read is
     reported and left out, unless it was named itself."""
@@ -129,14 +129,14 @@ def judged(
             except ResultError as error:
                 if len(files) == 1:
                     raise
-                tell(f"left out: {error.message}")
+                report(f"left out: {error.message}")
         if not files:
             raise EffioError(f"there is no run in {name}")
     runs = sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
-    return _distinct(_without_copies(runs, tell))
+    return _distinct(_without_copies(runs, report))
 
 
-def _without_copies(runs: Sequence[Judged], tell: Callable[[str], None]) -> list[Judged]:
+def _without_copies(runs: Sequence[Judged], report: Callable[[str], None]) -> list[Judged]:
     """A copied run folder is not another repetition: same id and start."""
     first: dict[tuple[str, str], Judged] = {}
     kept = []
@@ -144,7 +144,7 @@ def _without_copies(runs: Sequence[Judged], tell: Callable[[str], None]) -> list
         record, started = run.result.record, run.result.run.started
         identity = (record.id, started) if record is not None and started else None
         if identity is not None and identity in first:
-            tell(f"left out: {run.path} is a copy of {first[identity].path}")
+            report(f"left out: {run.path} is a copy of {first[identity].path}")
             continue
         if identity is not None:
             first[identity] = run
@@ -172,9 +172,9 @@ def _distinct(runs: Sequence[Judged]) -> list[Judged]:
     ]
 
 
-def side(word: str, store: Store, tell: Callable[[str], None] = lambda _: None) -> Side:
+def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None) -> Side:
     """Named as the user named it, without the folders above."""
-    runs = judged([word], store, tell)
+    runs = judged([word], store, report)
     label = labelled(word)[1].rstrip("/")
     part = part_of_campaign(label, store)
     if label.removeprefix("@") in campaign_names(store) or label.startswith(_TAG) or part:

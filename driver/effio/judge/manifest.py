@@ -29,7 +29,7 @@ class Fault:
 
 
 def _names(folder: Path) -> Iterator[tuple[str, bool]]:
-    """Of all that lies there but the sums, and whether it is a regular file. Folders have a name
+    """Of all that is there but the sums, and whether it is a regular file. Folders have a name
     where they are empty."""
     for place, folders, files in os.walk(folder):
         here = Path(place)

@@ -35,7 +35,7 @@ class Verdict(Enum):
         "no difference found", "info", "chance explains the difference; the loss that would have"
         " been found is shown next to it", "no difference found in {}",
     )  # fmt: skip
-    UNTOLD = Word("undecided", "warn", "no basis for a judgment; the reason is next to it")
+    UNDECIDED = Word("undecided", "warn", "no basis for a judgment; the reason is next to it")
 
     @property
     def text(self) -> str:

@@ -96,7 +96,7 @@ def junit(comparisons: Sequence[Comparison]) -> str:
             tests=str(len(lines)),
             failures=str(len(comparison.losses)),
             errors="0",
-            skipped=str(sum(line.verdict is Verdict.UNTOLD for line in lines)),
+            skipped=str(sum(line.verdict is Verdict.UNDECIDED for line in lines)),
         )
         for line in lines:
             axes = " ".join(f"{name}={value}" for name, value in line.key.axes)
@@ -108,7 +108,7 @@ def junit(comparisons: Sequence[Comparison]) -> str:
             )
             if line.is_loss:
                 ET.SubElement(case, "failure", message=line_text(line))
-            elif line.verdict is Verdict.UNTOLD:
+            elif line.verdict is Verdict.UNDECIDED:
                 ET.SubElement(case, "skipped", message=_xml_text(line.reason))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

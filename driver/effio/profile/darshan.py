@@ -156,7 +156,7 @@ def _through_pydarshan(path: Path) -> dict[str, Any]:
         )
     except subprocess.TimeoutExpired:
         raise EffioError(f"{path}: PyDarshan is not done after {MAX_SECONDS} s") from None
-    # The library complains and goes on with what it could read.
+    # The library complains and continues with what it could read.
     said = done.stderr.decode(errors="replace").splitlines()
     complaint = next((line for line in said if line.startswith(("effio: ", "Error:"))), None)
     if done.returncode == 0 and complaint is None:

@@ -47,7 +47,7 @@ class _DamagedError(Exception):
     pass
 
 
-def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
+def _wanted(counters: Mapping[str, Any]) -> dict[str, float]:
     """Those that are requested, without what is 0, or negative: not known."""
     reported = {}
     for name, value in counters.items():
@@ -78,7 +78,7 @@ def _records(backend: Any, log: Any, module: str, room: _Room) -> tuple[list[Jso
     while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
         if len(found) == MAX_RECORDS:
             return found, True
-        counters = {**_telling(record["counters"]), **_telling(record["fcounters"])}
+        counters = {**_wanted(record["counters"]), **_wanted(record["fcounters"])}
         if not room.takes(2 + len(counters)):
             return found, True
         found.append({"id": int(record["id"]), "rank": int(record["rank"]), **counters})

@@ -64,7 +64,7 @@ class Activity(_Table):
     )
     layout: Layout = Field(
         default="consecutive",
-        description="how the data of a process lie in the file: in one piece, in many pieces"
+        description="layout of the data of a process in the file: in one piece, in many pieces"
         " between those of others, as a tile of an array, or anywhere",
     )
     piece: Size | None = Field(

@@ -368,7 +368,7 @@ def _unknown(log: Log, reader: _Reader, left_out: int) -> Iterator[str]:
     for module in log.incomplete:
         yield f"Darshan had no room for all records of {module}: what is missing is not in here"
     for module in log.cut:
-        yield f"{module}: the log holds more than is read; what lies beyond is left out"
+        yield f"{module}: the log holds more than is read; the rest is left out"
     if left_out:
         what = fmt.count_of(left_out, "kind", "kinds")
         yield f"{what} of I/O that moved less than the {MOST_ACTIVITIES} listed"
@@ -378,7 +378,7 @@ def _unknown(log: Log, reader: _Reader, left_out: int) -> Iterator[str]:
         yield "what was read and written through memory mappings (mmap)"
     if not log.traces and any(c.count("COLL_WRITES") + c.count("COLL_READS")
                               for c in reader.mpiio.values()):  # fmt: skip
-        yield "where the pieces of collective calls lie in a file: there is no trace (DXT)"
+        yield "where the pieces of collective calls are in a file: there is no trace (DXT)"
     yield "files that were removed"
 
 

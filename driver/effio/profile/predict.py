@@ -69,7 +69,7 @@ class Extrapolation:
 @dataclass(frozen=True)
 class Prediction:
     """`share` of the run's time, with its interval; None where a step has no rate. `compute`: the
-    time of a run that is no I/O."""
+    time of a run that is not I/O."""
 
     expected: Sequence[Expected]
     seconds: float | None

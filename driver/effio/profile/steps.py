@@ -19,7 +19,7 @@ from effio.profile.model import Activity, Profile
 
 # From here on calls count as made by all processes together.
 COLLECTIVE = 0.5
-# Fewer names than this a process are no trouble: opening files is part of the other steps.
+# Fewer names than this a process are not a problem: opening files is part of the other steps.
 NAMES_OF_A_RANK = 10
 # An activity of less than this part of the bytes is left out, unless it takes as much of the time.
 NEGLIGIBLE = 0.001
@@ -287,7 +287,7 @@ def _ior(profile: Profile, activity: Activity) -> Imitation:
 
 
 def _blocks(activity: Activity, own: int, transfer: int, made: _Made) -> dict[str, Value]:
-    """How the data of a process lie."""
+    """Layout of the data of a process."""
     whole: dict[str, Value] = {"block": _sized(own // transfer * transfer, transfer)}
     libraries = ("hdf5", "netcdf", "pnetcdf")
     if activity.layout == "random":
@@ -367,7 +367,7 @@ def _mdtest(profile: Profile) -> Imitation | None:
             for phase, count in counts.items()
             if count
         ),
-        missing=("files that lay in the directories before",),
+        missing=("files that were in the directories before",),
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An acceptance as a matrix of rules, with what lies behind each ruling."""
+"""An acceptance as a matrix of rules, with what is behind each ruling."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _steps(outcome: Outcome) -> list[Block]:
     figure = Figure(
         f"steps-{outcome.rule.id}",
         f"{outcome.rule.id}: {outcome.rule.title}",
-        "Whiskers reach from the least to the largest value; what lies below the dashed line is too"
+        "Whiskers reach from the least to the largest value; what is below the dashed line is too"
         " little, and its mark is open.",
         "curves",
         Axis(axis.removeprefix("label."), log=True, ticks=ticks),

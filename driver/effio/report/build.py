@@ -55,7 +55,7 @@ def _refuse_without_result(folder: RunFolder) -> NoReturn:
     raise EffioError(f"run {folder.id} has no result: it is {state}", hint=hint)
 
 
-def tell(
+def report_of(
     name: str,
     result: Result,
     remarks: Sequence[str] = (),
@@ -121,7 +121,7 @@ def _common_sections(
     cells = result.measurements
     if "time" not in reported and cells:
         splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}".strip())
-        if common.tells_parts(splits):
+        if common.has_parts(splits):
             sections.append(Section("where", "Where the time went", [common.time_figure(splits)]))
     if "call-times" not in reported:
         figure = common.call_time_figure(cells, lambda m: m.pattern or m.benchmark)
@@ -146,7 +146,7 @@ def _common_sections(
 
 def write_card(card: Card, paths: Sequence[Path], target: Path) -> Path:
     """One page: the card, and the report of each of its runs below."""
-    reports = [tell(*load(path)) for path in paths]
+    reports = [report_of(*load(path)) for path in paths]
     head = Section("card", card.title, [card.table(), *card.notes], card.subtitle)
     return write_page(target, render(reports, [str(p) for p in paths], head=head))
 
@@ -159,7 +159,7 @@ def load_probe(path: Path) -> Probe:
 def report_of_several(paths: Sequence[Path], balances: Sequence[Balance] = ()) -> Report:
     """What is to be said of several runs together, without their own reports."""
     loaded = [load(path) for path in paths]
-    reports = [tell(*one) for one in loaded]
+    reports = [report_of(*one) for one in loaded]
     blocks = together_blocks(reports, [result for _, result, _ in loaded], balances)
     counts = Headline("runs", len(reports), "1", "together")
     names = f"{fmt.count_of(len(reports), 'run')} together"
@@ -191,7 +191,7 @@ def page_of(
 ) -> str:
     """One page about these runs (folders or result files)."""
     loaded = [load(path) for path in paths]
-    reports = [tell(*one, ceilings=ceilings, probe=probe) for one in loaded]
+    reports = [report_of(*one, ceilings=ceilings, probe=probe) for one in loaded]
     results = [result for _, result, _ in loaded]
     together = together_blocks(reports, results, balances)
     return render(reports, [str(p) for p in paths], together)

@@ -24,7 +24,7 @@ from effio.store.traffic import traffic_of
 
 @dataclass(frozen=True)
 class CardLine:
-    """Base units. `count` measurements lie between `low` and `high`; `missing` says why there is no
+    """Base units. `count` measurements are between `low` and `high`; `missing` says why there is no
     value. Of repetitions of one measurement `spread` is the range or interval, and `odd` says what
     makes their mean misleading."""
 
@@ -230,7 +230,7 @@ def _why_not(result: Result, evidence: Sequence[Evidence]) -> str:
     """Why this is not a number of storage; empty if it is one, or if nothing is known."""
     files = result.run.file_system
     if files is not None and files.memory_backed:
-        return f"the directory lies in memory ({files.type})"
+        return f"the directory is in memory ({files.type})"
     known = [one for one in evidence if one.place is not Place.UNKNOWN]
     return next((why for one in known if (why := one.why_not_storage())), "")
 
@@ -269,7 +269,7 @@ def device_card(
     stored = next((r for r in results if r.run.file_system), None)
     place = stored.run.file_system if stored else None
     if place is not None and place.memory_backed:
-        below.insert(0, f"This directory lies in memory ({place.type}): nothing here is storage.")
+        below.insert(0, f"This directory is in memory ({place.type}): nothing here is storage.")
     return Card(
         title,
         _where(results),

@@ -232,7 +232,7 @@ def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: in
         high=[end.high if end else None for end in ends],
         low=[end.low if end else None for end in ends],
         notes=_notes(some),
-        faulty=[line.verdict is Verdict.UNTOLD for line in some],
+        faulty=[line.verdict is Verdict.UNDECIDED for line in some],
         form="points",
     )
 

@@ -26,7 +26,7 @@ from effio.store.records import Figure
 _MATRIX = "slow-down"
 _PHASES = "slow-down-phases"
 # A slow-down below this is not worth a sentence, however sure it is.
-_WORTH_TELLING = 1.05
+_WORTH_REPORTING = 1.05
 _MOST_SENTENCES = 8
 _LONGEST = 60
 
@@ -96,7 +96,7 @@ def _known(result: Result, name: str) -> list[Figure]:
 def _sentences(result: Result) -> list[Finding]:
     names = _names(result)
     phases = [
-        f for f in _known(result, "slow_down_of_phase") if (f.metric.value or 0) >= _WORTH_TELLING
+        f for f in _known(result, "slow_down_of_phase") if (f.metric.value or 0) >= _WORTH_REPORTING
     ]
     sure = [f for f in phases if _is_sure(f)]
     found = [

@@ -314,7 +314,7 @@ def _kind(f: FigureRecord) -> tuple[str, int, str]:
 
 
 def hint_findings(result: Result) -> list[Finding]:
-    """Gains whose interval leaves out 0; others are no gains, however large they look."""
+    """Gains whose interval leaves out 0; others are not gains, however large they look."""
     findings = []
     unsure = []
     means = {(*_kind(f), _word(f, "hints")): f for f in result.figures_named("hint_gain_mean")}

@@ -158,7 +158,7 @@ class Table:
     # columns with sentences is always shown so: in a column they make a row tall.
     narrow_cards: bool = False
 
-    @cached_property  # asked for every cell
+    @cached_property  # needed for every cell
     def cards(self) -> bool:
         sentences = (c for row in self.rows for c in row if isinstance(c, str) and len(c) > _PHRASE)
         return self.narrow_cards or (2 < len(self.columns) <= _OF_A_CARD and any(sentences))

@@ -22,7 +22,7 @@ from effio.report.axes import (
     x_values,
     y_values,
 )
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.report.draw import SeriesStyle, SeriesStyles, styles_of
 from effio.report.model import Figure, Panel, Report, Series
 
@@ -406,7 +406,7 @@ def write_figure(
     path: Path, choice: Choice, kind: str, target: Path, ceilings: Mapping[str, float]
 ) -> Path:
     """One figure of one run (folder or result file)."""
-    return write_figure_of(tell(*load(path), ceilings=ceilings), choice, kind, target)
+    return write_figure_of(report_of(*load(path), ceilings=ceilings), choice, kind, target)
 
 
 def _measured_by(report: Report) -> str:

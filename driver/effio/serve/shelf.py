@@ -82,7 +82,7 @@ class Shelf:
         self._store = Store(self.root)
 
     def inside(self, path: Path) -> bool:
-        """Whether it really lies in the folder, links followed."""
+        """Whether it really is in the folder, links followed."""
         try:
             return safe_files.real(path).is_relative_to(self.root)
         except (OSError, RuntimeError):

@@ -98,7 +98,7 @@ def _stays_here(path: Path) -> bool:
             continue  # no link, or nothing: the next step says so as well, at once
         links += 1
         if links > _MOST_LINKS:
-            return True  # the kernel refuses it, without a look at the last of them
+            return True  # the kernel refuses it, before the last of them
         here = here.parent
         parts += reversed(target.parts)
     return True
@@ -121,7 +121,7 @@ def _tried(path: str, seconds: float, _slot: int) -> bool:
 
 
 def answers(path: Path) -> bool:
-    """Whether a look at a place returns in time; an error is an answer."""
+    """Whether a place answers in time; an error is an answer."""
     if "\0" in str(path) or _stays_here(path):
         return True
     return _tried(str(Path.cwd() / path), PATIENCE, int(time.monotonic() / _BELIEVED))

@@ -70,7 +70,7 @@ class RefusedRunError(EffioError):
 class Leftover:
     path: Path
     bytes: int
-    # The part of the path that was opened without a look at what it is: the manifest's directory.
+    # The part of the path that was opened whatever it is: the manifest's directory.
     base: Path
     # Of a tree: what may be removed in it.
     names: tuple[NameSet, ...] | None = None

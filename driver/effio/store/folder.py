@@ -196,7 +196,7 @@ class RunFolder:
         return changed
 
     def state(self) -> State:
-        """From the files alone, so that a killed driver leaves no lie behind."""
+        """From the files alone, so that a killed driver leaves nothing false behind."""
         try:
             return self.state_by(self.result(), self.record())
         except ResultError as error:

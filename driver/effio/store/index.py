@@ -200,7 +200,7 @@ class Index:
 
     def _there(self) -> list[tuple[bytes, str]]:
         """Name and stamp of every run, the newest last, as Store.folders has them. Names are bytes:
-        SQLite takes no text that is no UTF-8."""
+        SQLite takes no text that is not UTF-8."""
         root = os.fsencode(self.store.root)
         found: list[tuple[bytes, int, bytes, str]] = []
         try:

@@ -4,8 +4,8 @@ system can do (store/abilities.py). They have no manifest and no mark.
 
 Such a directory is removed if it is a directory of this user in which no other user can create
 files (mode 0700, on the device of its parent) and at least two minutes old: another effio may be at
-work in a younger one. Only the files of such a look are removed from it; if it holds anything else,
-that stays, with the directory.
+work in a younger one. Only the files of such a trial are removed from it; anything else in it
+stays, with the directory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMES = (
     *(NameSet(kind="file", name=name, counts=[]) for name in _FILES),
     NameSet(kind="link", name="symbolic", counts=[]),
 )
-# A look takes a second; a lock or a server may hold it up for a minute.
+# That takes a second; a lock or a server may hold it up for a minute.
 _IN_USE_NS = 120 * 1_000_000_000
 
 

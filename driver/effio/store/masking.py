@@ -8,7 +8,7 @@
 
 store/environment.py has the names of secrets and the replacement. The engine has the same rule for
 the commands that it records (engine/parallel/recorded_environment.cpp). A path is not taken for a
-token, regardless of its length. A secret that looks like an ordinary word and has no telling name
+token, regardless of its length. A secret that looks like a word and has no name of a secret
 is not recognized.
 """
 
@@ -123,7 +123,7 @@ def _masked_behind(before: str, word: str) -> str:
 
 # Types for models. They mask on reading, too, because older versions of effio did not mask.
 Words = Annotated[list[str], AfterValidator(masked_words)]
-Told = Annotated[str, AfterValidator(masked_text)]
+Masked = Annotated[str, AfterValidator(masked_text)]
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ A manifest is a claim, never an order: anybody can write one. It is believed if
 - the data directory holds the mark of the run (engine/storage/run_marks.hpp), a file of this user
   with the same manifest. Only files that were made after the mark are the run's.
 Of files that were kept on purpose the mark is gone; the folder and the time of the run
-stand for it.
+prove it.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _DEEPEST = 800
 
 @dataclass
 class Seen:
-    """What lies in a directory: bytes that are accounted for, and the paths that are not."""
+    """What is in a directory: bytes that are accounted for, and the paths that are not."""
 
     bytes: int = 0
     left: list[Path] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from effio.store.masking import Told, Words, masked_words
+from effio.store.masking import Masked, Words, masked_words
 
 RECORD_SCHEMA = "effio-run/1"
 
@@ -18,7 +18,7 @@ class Outcome(BaseModel):
     model_config = ConfigDict(extra="ignore")
     status: str  # of the table of exit codes, or "died"
     exit_code: int
-    reason: Told = ""
+    reason: Masked = ""
     launcher_code: int | None = None
     finished: str = ""
     seconds: float = 0.0

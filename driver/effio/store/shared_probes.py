@@ -9,7 +9,7 @@ Such a file is removed if the run's folder is believed (store/proof.py), and it 
 file of this user with one name, made after the run was prepared and not just now: another run may
 be looking for one.
 
-Directories of a look at the file system that was killed (store/looks.py) are found in the same
+Directories of a killed trial of the file system (store/looks.py) are found in the same
 directories.
 """
 

@@ -13,7 +13,7 @@ from effio.store import clean
 from effio.store.folder import RunFolder
 from effio.store.shared_probes import probes_of
 
-_MOST_TOLD = 10
+_MOST_LISTED = 10
 
 
 def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
@@ -32,10 +32,10 @@ def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False)
     if gone:
         total = sum(file.bytes for file in gone)
         say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
-    for file in gone[:_MOST_TOLD]:
+    for file in gone[:_MOST_LISTED]:
         say(f"  {fmt.plain(file.path)}")
-    if len(gone) > _MOST_TOLD:
-        say(f"  and {len(gone) - _MOST_TOLD} more")
+    if len(gone) > _MOST_LISTED:
+        say(f"  and {len(gone) - _MOST_LISTED} more")
     for item in [*kept, *failed]:
         say(f"left alone: {fmt.plain(item.path)}: {item.why}")
 

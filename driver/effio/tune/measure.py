@@ -25,7 +25,7 @@ from effio.tune.space import Tuning
 # What a rule of a hints file can distinguish in addition to the access, by benchmark: the
 # coordinates of a measurement that are its pattern (none: its own) and its chunk
 # (docs/definitions/b-eff-io.md, Info file). Others take rules for all they do.
-_TOLD_APART: Mapping[str, tuple[str, str]] = {
+_GROUPED_BY: Mapping[str, tuple[str, str]] = {
     "ior": ("files", "transfer_bytes"),
     "b-eff-io": ("", ""),
     "flash-io": ("", ""),
@@ -37,9 +37,9 @@ Viewing = Callable[[str, str], LiveView]
 def group_of(m: Measurement, tuning: Tuning) -> Group:
     """The finest that can be set up alone. Without hints nothing can; then accesses are
     distinguished for the reader."""
-    if tuning.benchmark not in _TOLD_APART:
+    if tuning.benchmark not in _GROUPED_BY:
         return Group() if tuning.vary.hints else Group(access=m.access)
-    pattern_of, chunk_of = _TOLD_APART[tuning.benchmark]
+    pattern_of, chunk_of = _GROUPED_BY[tuning.benchmark]
     pattern = str(m.where.get(pattern_of, "")) if pattern_of else m.pattern
     chunk = as_count(m.where.get(chunk_of))
     return Group(m.access or "all", pattern or "all", str(chunk) if chunk > 0 else "all")

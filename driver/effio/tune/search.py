@@ -408,7 +408,7 @@ def _rungs(count: int) -> list[int]:
 
 def _verdict(ratio: Ratio | None, p: float | None, tolerance: float) -> Verdict:
     if ratio is None or p is None:
-        return Verdict.UNTOLD
+        return Verdict.UNDECIDED
     if p >= SIGNIFICANCE:
         return Verdict.SAME
     if ratio.value > 1 + tolerance:

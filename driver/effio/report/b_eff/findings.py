@@ -75,7 +75,7 @@ def _method_finding(result: Result, members: _Beff) -> Finding | None:
 
 
 def _gap(result: Result) -> str:
-    """What lies between neighbors and any ranks."""
+    """What is between neighbors and any ranks."""
     if result.run.system.nodes > 1:
         return "the rest is what the distance between ranks costs"
     return "on one node no rank is far from another, so the rest is caches, cores and chance"

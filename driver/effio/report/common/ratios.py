@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Fewer pairs are single rows, and single rows are no ground for a verdict.
+# Fewer pairs are single rows, and single rows do not support a verdict.
 FEWEST_PAIRS = 5
 
 

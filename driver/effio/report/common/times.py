@@ -13,7 +13,7 @@ from effio.report.common.names import cell_name, operation_bytes, unique
 from effio.report.model import Axis, Cell, Column, Figure, Finding, Panel, Series, Table
 from effio.store.records import Measurement
 
-# Parts of a measurement's seconds that lie inside other parts.
+# Parts of a measurement's seconds that are inside other parts.
 _INSIDE_OTHERS = frozenset({"total", "last_call", "last_vote", "by_definition"})
 _PART_NAMES = {
     "calls": "data calls",
@@ -41,7 +41,7 @@ _PART_NAMES = {
 # What the parts do not say.
 _OTHER = "other"
 _WHOLE = "measured as a whole"
-_UNTOLD = frozenset({_OTHER, _WHOLE})
+_UNNAMED = frozenset({_OTHER, _WHOLE})
 # One colour for a part everywhere.
 _PART_STYLES = {
     "data calls": 0,
@@ -109,19 +109,19 @@ def limit_finding(splits: Iterable[TimeSplit], anchor: str = "time") -> Finding 
         for part, seconds in split.parts.items():
             shares[part] += seconds / total
     ranked = sorted(shares.items(), key=lambda item: -item[1])
-    if not ranked or ranked[0][0] in _UNTOLD:
+    if not ranked or ranked[0][0] in _UNNAMED:
         return None
     first, share = ranked[0]
     text = f"{fmt.percent(share)} of the time went into {_MEANING.get(first, first)}"
-    if len(ranked) > 1 and ranked[1][1] >= 0.1 and ranked[1][0] not in _UNTOLD:
+    if len(ranked) > 1 and ranked[1][1] >= 0.1 and ranked[1][0] not in _UNNAMED:
         second = ranked[1][0]
         text += f"; {fmt.percent(ranked[1][1])} into {_MEANING.get(second, second).split(':')[0]}"
     return Finding(text + ".", anchor, "info", "limit")
 
 
-def tells_parts(splits: Iterable[TimeSplit]) -> bool:
+def has_parts(splits: Iterable[TimeSplit]) -> bool:
     """Whether anything is known beyond the whole time."""
-    return any(part not in _UNTOLD for split in splits for part in split.parts)
+    return any(part not in _UNNAMED for split in splits for part in split.parts)
 
 
 def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:

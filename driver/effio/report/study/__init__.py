@@ -123,8 +123,8 @@ class StudyReporter:
 
     def _throughputs(self, result: Result) -> Headline | None:
         """Things per second: the first in full, the others next to it."""
-        report_of = Study.of_run(result).throughputs or ()
-        names = [t.name for t in report_of]
+        throughputs = Study.of_run(result).throughputs or ()
+        names = [t.name for t in throughputs]
         found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
         if not found:
             return None
@@ -142,7 +142,7 @@ class StudyReporter:
             "; ".join([", ".join(part for part in place if part), *more]),
             anchor="study",
         )
-        parts = {(p[0], p[1]) for t in report_of if t.name == first.name for p in t.passes}
+        parts = {(p[0], p[1]) for t in throughputs if t.name == first.name for p in t.passes}
         return common.claimed(headline, result, cells_of(result, first, parts), first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:

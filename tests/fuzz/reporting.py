@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything that is told of a result."""
+"""Everything that is reported of a result."""
 
 from __future__ import annotations
 
 import json
 
-from effio.report.build import tell
+from effio.report.build import report_of
 from effio.report.draw import figure_data
 from effio.report.model import Report, Table
 from effio.store.reader import Result
 from effio.store.table import TABLES, columns_of, rows_of
 
 
-def tell_everything(result: Result) -> Report:
+def report_everything(result: Result) -> Report:
     """The report, all its figures and tables as they are shown, and the rows for queries."""
-    report = tell("tampered", result, result.remarks, {"peak": 1e9})
+    report = report_of("tampered", result, result.remarks, {"peak": 1e9})
     for figure in report.figures():
         json.dumps(figure_data(figure, figure.id), allow_nan=False)
         figure.as_table()
