@@ -23,7 +23,7 @@ from rich.table import Table
 from harness import ROOT, Kit, Outcome, Pair, make_kit, measure
 
 # Each pair's share of a quarter of an hour.
-SECONDS = 18
+SECONDS = 15
 HEADINGS = (
     *("Pair", "Figure", "effio", "Bare", "Ratio or difference", "95 %", "Limit", "Verdict"),
 )
