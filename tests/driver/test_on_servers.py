@@ -10,9 +10,10 @@ import pytest
 
 from driver import made
 from effio.launch.background import directory_of
+from effio.report.build import load, tell
 from effio.store.evidence import Place, evidence_of, source_of
-from effio.store.on_servers import judged_by_network
-from effio.store.reader import Result, read_result
+from effio.store.folder import RESULT, reported_result
+from effio.store.reader import Result
 
 MB = 1_000_000
 GLUSTER = {"type": "fuse.glusterfs", "source": "server:/volume"}
@@ -44,9 +45,8 @@ def _judged(
                 cache={"verdict": "unknown", **cache},
             )
         )  # fmt: skip
-    result = read_result(made.write(tmp_path / "r.jsonl", made.numbered([*lines, made.end()])))
-    result.measurements = judged_by_network(result)
-    return result
+    lines += [made.figure("write_bandwidth", 100.0 * MB, benchmark="ior"), made.end()]
+    return reported_result(made.write(tmp_path / RESULT, made.numbered(lines)))
 
 
 def _places(result: Result) -> list[Place]:
@@ -132,6 +132,17 @@ def test_a_verdict_of_the_engine_and_results_without_counts_stay_as_they_are(
 ) -> None:
     caches = ({"verdict": "mixed", **_network("client", 100)}, DROPPED)
     assert _places(_judged(tmp_path, "read", *caches)) == [Place.MIXED, Place.UNKNOWN]
+
+
+def test_reports_of_a_folder_and_of_a_file_use_the_verdict(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    _judged(run, "write", _network("client", 100), nodes=2)
+    copy = tmp_path / "copied.jsonl"
+    copy.write_bytes((run / RESULT).read_bytes())
+    for path in (run, run / RESULT, copy):
+        report = tell(*load(path))
+        assert report.headline.counts == "writes until at the servers", path
+        assert any(f.text.startswith("At the servers: ") for f in report.findings), path
 
 
 @pytest.mark.parametrize(

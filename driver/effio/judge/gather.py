@@ -15,9 +15,9 @@ from effio.campaign.state import FOLDER, series_name, state_of
 from effio.errors import EffioError
 from effio.judge.compare import Side
 from effio.judge.samples import Judged
-from effio.store.folder import RECORD, RESULT, RunFolder, Store
+from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
 from effio.store.notes import tags_of
-from effio.store.reader import ResultError, read_result
+from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
 MOST_RUNS = 20_000
@@ -154,7 +154,7 @@ def _without_copies(runs: Sequence[Judged], report: Callable[[str], None]) -> li
 
 def _read(file: Path, labels: dict[str, str]) -> Judged:
     in_folder = file.name == RESULT
-    result = RunFolder(file.parent).reported() if in_folder else read_result(file)
+    result = reported_result(file)
     name = file.resolve().parent.name if in_folder else file.name
     part = result.record.campaign if result.record else None
     axes = {axis: str(value) for axis, value in part.axes.items()} if part else {}

@@ -19,8 +19,8 @@ from effio.report.model import Block, Figure, Finding, Headline, Report, Section
 from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
-from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder
-from effio.store.reader import Result, read_result
+from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder, reported_result
+from effio.store.reader import Result
 
 
 def load(path: Path) -> tuple[str, Result, list[str]]:
@@ -28,12 +28,11 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
     folder = path if path.is_dir() else path.parent
     if path.is_dir() and not (path / RESULT).exists():
         _refuse_without_result(RunFolder(path))
-    result = read_result(path / RESULT if path.is_dir() else path)
+    result = reported_result(path / RESULT if path.is_dir() else path)
     remarks = list(result.remarks)
     name = path.name
     if path.is_dir() or path.name == RESULT:
         name = safe_files.real(folder).name
-        result.record, result.notes = RunFolder(folder).record(), RunFolder(folder).notes()
         changed = RunFolder(folder).changed_since_sealed()
         if changed:
             remarks.append(

@@ -258,6 +258,15 @@ def _written(path: Path) -> int | None:
     return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else None
 
 
+def reported_result(path: Path) -> Result:
+    """A result file; if it is in a run folder, with what the driver and people know of the run."""
+    if path.name == RESULT:
+        return RunFolder(path.parent).reported()
+    result = read_result(path)
+    result.measurements = judged_by_network(result)
+    return result
+
+
 class Store:
     """All runs under one directory."""
 
