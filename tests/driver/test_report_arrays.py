@@ -100,7 +100,7 @@ def flash_lines() -> list[made.Line]:
 def test_flash_io_shows_what_the_definition_leaves_out(tmp_path: Path) -> None:
     report = _reported(tmp_path, flash_lines())
     assert (report.headline.name, report.headline.shown()) == (
-        "writes until on storage",
+        "writes, flushed",
         "25.00 MB/s",
     )
     assert report.headline.context == "on 2 ranks, hdf5"

@@ -169,7 +169,7 @@ def repetition_figure(result: Result) -> Figure | None:
                     "",
                     [
                         Series("by the definition", x, [f.metric.value for f in found], 0),
-                        Series("until on storage", x, synced, 1),
+                        Series("flushed", x, synced, 1),
                     ],
                 )
             ]
@@ -266,7 +266,7 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
     cells = unique(str(m.where.get("cells", "?")) for m in result.measurements)
     titles = {
         "flash_io": "write, by the definition",
-        "flash_io_synced": "write, until on storage",
+        "flash_io_synced": "write, flushed",
         "flash_io_restart": "read",
     }
     points = []
@@ -286,7 +286,7 @@ class FlashIoReporter:
         if names:
             context += f", {fmt.plain(', '.join(names), 60)}"
         titles = {
-            "flash_io_synced": "writes until on storage",
+            "flash_io_synced": "writes, flushed",
             "flash_io": "writes, not flushed",
             "flash_io_restart": "reads of a restart",
         }

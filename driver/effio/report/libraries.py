@@ -453,7 +453,7 @@ class LibrariesReporter:
         title = "fastest write"
         members = _Best() if best is None else _Best.of(best)
         if best is not None:
-            title += " until on storage" if members.until_on_storage else ", not flushed"
+            title += ", flushed" if members.until_on_storage else ", not flushed"
         context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
             return Headline(title, None, "B/s", context, missing="the comparison is incomplete")

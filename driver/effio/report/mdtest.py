@@ -299,14 +299,15 @@ def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
 
 
 def _counts(result: Result) -> str:
-    """Whether an operation counts when the file system says so, or when storage has it."""
+    """Whether an operation counts when the file system says so, or when it was flushed: only the
+    evidence says whether storage has it then."""
     if result.run.clock.virtual:
         return "simulated operations"
     synced = [
         name for name in ("sync-files", "sync-phases") if result.run.options.get(name) is True
     ]
     if synced:
-        return "operations until on storage"
+        return "operations, flushed"
     return "operations that the file system accepted, on storage or not"
 
 
