@@ -60,7 +60,7 @@ def show(browser: Browser) -> Iterator[Open]:
         seen = Seen(context.new_page())
         opened.append(seen)
         page = seen.page
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(120_000)
         page.on("console", lambda m: seen.complaints.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: seen.complaints.append(str(e)))
         page.on("dialog", seen.refuse)
