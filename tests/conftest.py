@@ -179,7 +179,7 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 @pytest.fixture(scope="session")
 def _slurm_daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     try:
-        with slurm_cluster(tmp_path_factory.mktemp("slurm"), nodes=4) as cluster:
+        with slurm_cluster(tmp_path_factory.mktemp("slurm")) as cluster:
             yield cluster
     except SlurmUnavailableError as reason:
         pytest.skip(str(reason))

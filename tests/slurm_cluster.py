@@ -18,6 +18,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -40,6 +41,17 @@ class SlurmUnavailableError(Exception):
     """Why no cluster can be had here."""
 
 
+@dataclass(frozen=True)
+class Host:
+    """Where a daemon of the cluster runs, if not in the network of this machine. `enter`: words
+    before a command that is to run there. `prepare`: a shell command before a node's daemon, in the
+    node's view of mounts."""
+
+    address: str = "127.0.0.1"
+    enter: Sequence[str] = ()
+    prepare: str = "true"
+
+
 def free_ports(count: int) -> list[int]:
     """Below those that the system gives to whoever asks for any, and of this worker's own: no one
     gets them by chance before the daemons do."""
@@ -55,11 +67,13 @@ def free_ports(count: int) -> list[int]:
     raise SlurmUnavailableError(f"no {count} free ports")
 
 
-def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) -> str:
+def _configuration(
+    directory: Path, nodes: Mapping[str, Host], controller: Host, ports: Sequence[int]
+) -> str:
     host = socket.gethostname()
     lines = [
         "ClusterName=effio",
-        f"SlurmctldHost={host}(127.0.0.1)",
+        f"SlurmctldHost={host}({controller.address})",
         f"SlurmctldPort={ports[0]}",
         "AuthType=auth/munge",
         f"AuthInfo=socket={directory}/munge.socket",
@@ -86,8 +100,9 @@ def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) 
         "SlurmdDebug=info",
     ]
     lines += [
-        f"NodeName={node} NodeHostname={node} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=2000"
-        for node, port in zip(nodes, ports[1:], strict=True)
+        f"NodeName={name} NodeHostname={name} NodeAddr={node.address} Port={port} "
+        "CPUs=2 RealMemory=2000"
+        for (name, node), port in zip(nodes.items(), ports[1:], strict=True)
     ]
     lines.append(f"PartitionName=all Nodes={','.join(nodes)} Default=YES MaxTime=60 State=UP")
     return "\n".join(lines) + "\n"
@@ -96,7 +111,9 @@ def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) 
 class SlurmCluster:
     """Running daemons. `environment` is what a shell of this cluster has set."""
 
-    def __init__(self, directory: Path, count: int) -> None:
+    def __init__(
+        self, directory: Path, hosts: Sequence[Host], controller: Host | None = None
+    ) -> None:
         if os.geteuid() != 0:
             raise SlurmUnavailableError("a Slurm of our own needs root")
         missing = [p for p in (*_DAEMONS, *_CLIENTS) if shutil.which(p, path=_PATH) is None]
@@ -112,7 +129,9 @@ class SlurmCluster:
         if spaces.returncode != 0:
             raise SlurmUnavailableError(f"no namespaces here: {spaces.stderr.strip()}")
         self.directory = directory
-        self.nodes = [f"n{number}" for number in range(1, count + 1)]
+        self._hosts = {f"n{number}": host for number, host in enumerate(hosts, 1)}
+        self._controller = controller or Host()
+        self.nodes = list(self._hosts)
         base = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH"))}
         self.environment = {
             **base,
@@ -131,7 +150,7 @@ class SlurmCluster:
     def _start(self) -> None:
         (self.directory / "state").mkdir()
         ports = free_ports(1 + len(self.nodes))
-        conf = _configuration(self.directory, self.nodes, ports)
+        conf = _configuration(self.directory, self._hosts, self._controller, ports)
         (self.directory / "slurm.conf").write_text(conf)
         key = self.directory / "munge.key"
         key.write_bytes(os.urandom(128))
@@ -143,7 +162,7 @@ class SlurmCluster:
             + [f"--log-file={self.directory}/munge.log"],
         )
         self._wait("munged to listen", (self.directory / "munge.socket").exists, 20)
-        self._spawn("slurmctld", ["slurmctld", "-D"])
+        self._spawn("slurmctld", [*self._controller.enter, "slurmctld", "-D"])
         for node in self.nodes:
             self._start_node(node)
         self._wait("all nodes to be idle", lambda: self._states() == {"idle"}, 60)
@@ -153,8 +172,9 @@ class SlurmCluster:
         # MPICH 5 names a node's shared memory by the numbers of job and node, which another cluster
         # on this machine may have as well. Private: no one outside sees the mount.
         memory = "mount --make-private /dev/shm && mount -t tmpfs effio-node /dev/shm"
-        script = f"{memory}; hostname {node} && slurmd -D -N {node}; exit $?"
-        self._spawn(node, ["unshare", *_NAMESPACES, "sh", "-c", script])
+        host = self._hosts[node]
+        script = f"{memory}; {host.prepare} && hostname {node} && slurmd -D -N {node}; exit $?"
+        self._spawn(node, [*host.enter, "unshare", *_NAMESPACES, "sh", "-c", script])
 
     def _spawn(self, name: str, command: Sequence[str]) -> None:
         with (self.directory / f"{name}.out").open("ab") as log:
@@ -194,7 +214,7 @@ class SlurmCluster:
     ) -> subprocess.CompletedProcess[str]:
         """A command as a user of the cluster calls it."""
         return subprocess.run(
-            [str(word) for word in words],
+            [*self._controller.enter, *(str(word) for word in words)],
             cwd=cwd or self.directory,
             env={**self.environment, **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -250,9 +270,12 @@ class SlurmCluster:
 
 
 @contextlib.contextmanager
-def slurm_cluster(directory: Path, nodes: int = 4) -> Iterator[SlurmCluster]:
-    """Raises SlurmUnavailableError where none can be had."""
-    cluster = SlurmCluster(directory, nodes)
+def slurm_cluster(
+    directory: Path, hosts: Sequence[Host] = 4 * (Host(),), controller: Host | None = None
+) -> Iterator[SlurmCluster]:
+    """Raises SlurmUnavailableError where none can be had. Users' commands run where the controller
+    runs."""
+    cluster = SlurmCluster(directory, hosts, controller)
     try:
         yield cluster
     finally:

@@ -10,7 +10,7 @@ import pytest
 
 from driver import made
 from effio.launch.background import directory_of
-from effio.report.build import load, tell
+from effio.report.build import load, report_of
 from effio.store.evidence import Place, evidence_of, source_of
 from effio.store.folder import RESULT, reported_result
 from effio.store.reader import Result
@@ -140,7 +140,7 @@ def test_reports_of_a_folder_and_of_a_file_use_the_verdict(tmp_path: Path) -> No
     copy = tmp_path / "copied.jsonl"
     copy.write_bytes((run / RESULT).read_bytes())
     for path in (run, run / RESULT, copy):
-        report = tell(*load(path))
+        report = report_of(*load(path))
         assert report.headline.counts == "writes until at the servers", path
         assert any(f.text.startswith("At the servers: ") for f in report.findings), path
 

@@ -23,6 +23,9 @@ from .nodes import APART, Client, NotHereError, at_same_path
 
 # `make test-file-systems` sets it; without it only what takes seconds is run.
 ALL = os.environ.get("EFFIO_TEST_FILE_SYSTEMS") == "all"
+# A run that makes no progress is ended by its watchdog. Flushes of a CephFS on a busy machine need
+# minutes for all rows of b_eff_io.
+PATIENCE_SECONDS = 500
 KINDS = ("distributed", "dispersed", "moosefs")
 # It takes minutes to come up, and ceph-fuse sometimes reads old data (docs/servers.md).
 MORE = ("cephfs",) if os.environ.get("EFFIO_TEST_CEPHFS") else ()
@@ -45,7 +48,7 @@ class Mounted:
         engine: Engine,
         words: Sequence[object],
         cwd: Path,
-        timeout: float = 120,
+        timeout: float = PATIENCE_SECONDS,
         nodes: Sequence[int] = (0, 1),
     ) -> Run:
         """A rank on each of `nodes`: clients by number, which may be named more than once."""

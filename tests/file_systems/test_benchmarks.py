@@ -12,9 +12,9 @@ import pytest
 
 from engines import Engine
 
-from .conftest import Mounted
+from .conftest import PATIENCE_SECONDS, Mounted
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(PATIENCE_SECONDS + 100)
 
 RUNS = (
     "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full",
