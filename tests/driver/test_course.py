@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rates over time and from repetition to repetition; factors with their interval; details that are
-not what they should be."""
+"""Rates over time and from repetition to repetition; factors with their interval; members that
+are not what the engine describes."""
 
 from __future__ import annotations
 
 import pytest
-from pydantic import Field
 
 from driver import made
 from effio.report import common
-from effio.store.details import Detail, Range
-from effio.store.records import Measurement, Number
+from effio.store.members import Members, members_of
+from effio.store.records import Measurement
 
 
 def test_slices_end_with_the_measurement() -> None:
@@ -58,24 +57,49 @@ def test_factors_have_an_interval() -> None:
     assert sure.is_sure
 
 
-class _Inner(Detail):
-    count: int = 0
+def test_members_of_another_type_than_described_are_missing() -> None:
+    line = made.measurement("write", "shared", 1, 1e6) | {"benchmark": "ior"}
 
+    def of(**detail: object) -> Members:
+        return members_of(Measurement.model_validate(line | {"detail": detail}))
 
-class _Outer(Detail):
-    rate: Number | None = None
-    span: Range = Range()
-    inner: list[_Inner] = Field(default_factory=list)
-
-
-def test_details_of_the_wrong_kind_are_missing() -> None:
-    line = made.measurement("write", "shared", 1, 1e6)
-
-    def of(**detail: object) -> _Outer:
-        return _Outer.of(Measurement.model_validate(line | {"detail": detail}))
-
-    assert of(rate=3.0, span={"min": 1}, inner=[{"count": 2}]) == _Outer(
-        rate=3.0, span=Range(min=1.0), inner=[_Inner(count=2)]
+    found = of(
+        rank_rate_bytes_per_second={"min": 1},
+        slowest_ranks=[{"rank": 2}, 3],
+        span_seconds={"open": 0.5, "close": "x"},
     )
-    assert of(rate="3", span=[], inner={"count": 2}, more=1) == _Outer()
-    assert of(rate=True, span={"min": "x", "max": 2}) == _Outer(span=Range(max=2.0))
+    assert found.rank_rate_bytes_per_second.min == 1
+    assert [one.rank for one in found.slowest_ranks] == [2]
+    assert found.span_seconds == {"open": 0.5}
+
+    wrong = of(
+        rank_rate_bytes_per_second=[],
+        slowest_ranks={"rank": 2},
+        transfer_rate_bytes_per_second="3",
+        ranks_on_own_node=True,
+        steady={"reached": 1},
+        remark=7,
+        verify_seconds=-1.0,
+    )
+    assert not wrong.rank_rate_bytes_per_second
+    assert wrong.rank_rate_bytes_per_second.min is None
+    assert wrong.slowest_ranks == []
+    assert wrong.transfer_rate_bytes_per_second is None
+    assert wrong.ranks_on_own_node is None
+    assert wrong.steady.reached is None
+    assert wrong.remark == ""
+    assert wrong.verify_seconds is None
+    assert not of().steady
+
+
+def test_numbers_of_a_list_keep_their_places() -> None:
+    line = made.measurement("write", "shared", 1, 1e6) | {"benchmark": "ior"}
+    series = {"slice_seconds": 1.0, "bytes": [1.0, "x", 3.0]}
+    record = Measurement.model_validate(line | {"detail": {"time_series": series}})
+    assert members_of(record).time_series.bytes == [1.0, None, 3.0]
+
+
+def test_a_member_that_no_description_has_is_refused() -> None:
+    record = Measurement.model_validate(made.measurement("write", "shared", 1, 1e6))
+    with pytest.raises(AttributeError, match="describes no member calls_per_rnak"):
+        _ = members_of(record).calls_per_rnak

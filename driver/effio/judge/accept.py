@@ -30,18 +30,10 @@ from effio.judge.samples import Judged, key_of
 from effio.judge.selection import Picked, coordinate, coordinates, select
 from effio.judge.statistics import Summary
 from effio.judge.verdicts import Ruling
-from effio.store.details import Detail
+from effio.store.members import members_of
 
 # A step of the axis may be off by this part: servers come whole.
 _NEAR = 0.05
-
-
-class _Reached(Detail):
-    reached: bool | None = None
-
-
-class _Steadiness(Detail):
-    steady: _Reached = _Reached()
 
 
 class OpenError(Exception):
@@ -417,7 +409,7 @@ def _floor(blank: Outcome, rule: Floor, picked: Sequence[Picked]) -> Outcome:
 def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
     sample, value, unit = _sample(rule, picked)
     found = replace(blank, sample=sample, value=value, unit=unit)
-    reported = [_Steadiness.of(p.m).steady.reached for p in picked]
+    reported = [members_of(p.m).steady.reached for p in picked]
     restless = sum(t is False for t in reported)
     if restless:
         return _ruled(found, False, f"{restless} of {len(picked)} never became steady")

@@ -27,8 +27,9 @@ from effio.report.model import (
     Table,
 )
 from effio.report.scaling import ScalingPoint, scaling_blocks
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement
 
 # Parts of writing a file, in order, and of reading it.
 _PARTS = {
@@ -74,11 +75,9 @@ def _part(measurements: Sequence[Measurement], part: str) -> float:
 def file_table(measurements: Sequence[Measurement]) -> Table:
     rows: list[list[Cell]] = []
     for (access, name), some in _files(measurements).items():
-        counted = [
-            as_number(m.detail.get("by_definition_seconds")) or m.total_seconds for m in some
-        ]
+        counted = [members_of(m).by_definition_seconds or m.total_seconds for m in some]
         rates = [m.rate.value for m in some if m.rate.value is not None]
-        stored = [as_number(m.detail.get("synced_bandwidth_bytes_per_second")) for m in some]
+        stored = [members_of(m).synced_bandwidth_bytes_per_second for m in some]
         synced = [rate for rate in stored if rate is not None]
         rows.append(
             [
@@ -155,7 +154,7 @@ def repetition_figure(result: Result) -> Figure | None:
     if len(found) < 2:
         return None
     x = [float(i) for i in range(1, len(found) + 1)]
-    synced = [as_number(f.detail.get("synced_bandwidth_bytes_per_second")) for f in found]
+    synced = [members_of(f).synced_bandwidth_bytes_per_second for f in found]
     return Figure(
         "repetitions",
         "Bandwidth by repetition",
@@ -243,11 +242,7 @@ def restart_finding(result: Result) -> list[Finding]:
 
 def series_finding(result: Result) -> list[Finding]:
     found = [f for f in result.figures if f.name == "repetition_bandwidth"]
-    shares = [
-        as_number(f.detail.get("io_fraction"))
-        for f in found
-        if as_number(f.detail.get("compute_seconds"))
-    ]
+    shares = [members_of(f).io_fraction for f in found if members_of(f).compute_seconds]
     known = [s for s in shares if s is not None]
     if not known:
         return []

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio.report import common
-from effio.report.model import Cell, Column, Finding, Headline, Quantity, Reason, Section, Table
-from effio.store.details import Detail, Rows
+from effio.report.model import (
+    Column,
+    Finding,
+    Headline,
+    Quantity,
+    Reason,
+    Section,
+    Table,
+    table_of,
+)
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Metric
-
-
-class _Criterion(Detail):
-    text: str = ""
-    reached: bool = False
-
-
-class _Rules(Detail):
-    criteria: Rows[_Criterion] | None = None
 
 
 def headline_of(figure: Figure | None, result: Result, context: str = "") -> Headline:
@@ -46,67 +46,58 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
 
 def criteria_of(figure: Figure) -> list[Reason]:
     """The benchmark's rules and whether each is kept; else the reasons alone."""
-    reported = _Rules.of(figure).criteria
-    if reported is not None:
-        return [Reason(c.text, c.reached) for c in reported[:100]]
+    if reported := members_of(figure).criteria:
+        return [Reason(c.text, bool(c.reached)) for c in reported[:100]]
     return [Reason(reason, False) for reason in figure.reasons]
 
 
-def _quantity(metric: Metric) -> Quantity | None:
+def quantity_of(metric: Metric) -> Quantity | None:
     return None if metric.value is None else Quantity(metric.value, metric.unit)
 
 
+def remark_of(m: Measurement) -> str:
+    return "" if m.valid else m.invalid_reason or "invalid"
+
+
 def measurement_table(measurements: Sequence[Measurement]) -> Table:
-    rows: list[list[Cell]] = [
+    return table_of(
+        measurements,
         [
-            m.pattern,
-            m.access,
-            m.number("chunk_bytes") or None,
-            m.ranks,
-            m.nodes,
-            m.bytes,
-            m.operations,
-            m.total_seconds,
-            _quantity(m.rate),
-            m.rate.unit,
-            "" if m.valid else m.invalid_reason or "invalid",
-        ]
-        for m in measurements
-    ]
-    return Table(
-        [
-            Column("pattern"),
-            Column("access"),
-            Column("chunk", "B"),
-            Column("ranks", "1"),
-            Column("nodes", "1"),
-            Column("data", "B"),
-            Column("operations", "1"),
-            Column("time", "s"),
-            Column("rate", "1"),
-            Column("unit in CSV"),
-            Column("remark"),
+            (Column("pattern"), lambda m: m.pattern),
+            (Column("access"), lambda m: m.access),
+            (Column("chunk", "B"), lambda m: m.number("chunk_bytes") or None),
+            (Column("ranks", "1"), lambda m: m.ranks),
+            (Column("nodes", "1"), lambda m: m.nodes),
+            (Column("data", "B"), lambda m: m.bytes),
+            (Column("operations", "1"), lambda m: m.operations),
+            (Column("time", "s"), lambda m: m.total_seconds),
+            (Column("rate", "1"), lambda m: quantity_of(m.rate)),
+            (Column("unit in CSV"), lambda m: m.rate.unit),
+            (Column("remark"), remark_of),
         ],
-        rows,
         "Measurements",
-        page_only=len(rows) > 80,
+        longest=80,
     )
 
 
+def reasons_of(f: Figure) -> str:
+    """Why a figure does not count, or has no value."""
+    return "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
+
+
 def figure_table(result: Result) -> Table:
-    rows: list[list[Cell]] = [
+    return table_of(
+        result.figures,
         [
-            f.name,
-            ", ".join(f"{k} {v}" for k, v in f.where.items()),
-            _quantity(f.metric),
-            f.metric.unit,
-            f.valid,
-            "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])]),
-        ]
-        for f in result.figures
-    ]
-    columns = [Column("figure"), Column("of"), Column("value", "1"), Column("unit in CSV")]
-    return Table([*columns, Column("valid"), Column("remark")], rows, "Figures")
+            (Column("figure"), lambda f: f.name),
+            (Column("of"), lambda f: ", ".join(f"{k} {v}" for k, v in f.where.items())),
+            (Column("value", "1"), lambda f: quantity_of(f.metric)),
+            (Column("unit in CSV"), lambda f: f.metric.unit),
+            (Column("valid"), lambda f: f.valid),
+            (Column("remark"), reasons_of),
+        ],
+        "Figures",
+    )
 
 
 class GenericReporter:

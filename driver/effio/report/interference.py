@@ -8,18 +8,19 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.model import (
     Axis,
-    Cell,
     Column,
     Finding,
     Headline,
     Panel,
     Section,
     Table,
+    table_of,
 )
 from effio.report.model import Figure as Picture
-from effio.store.details import Detail
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure
 
@@ -29,10 +30,6 @@ _PHASES = "slow-down-phases"
 _WORTH_REPORTING = 1.05
 _MOST_SENTENCES = 8
 _LONGEST = 60
-
-
-class _Met(Detail):
-    fraction: float | None = None
 
 
 def _word(figure: Figure, name: str) -> str:
@@ -172,58 +169,32 @@ def _matrix(result: Result) -> Picture | None:
 
 def _phases_table(result: Result) -> Table:
     names = _names(result)
-    rows: list[list[Cell]] = []
-    for f in result.figures_named("slow_down_of_phase"):
-        of = f.samples
-        rows.append(
-            [
-                names.get(_word(f, "group"), _word(f, "group")),
-                _phase(f),
-                _beside(f, names),
-                f.metric.value,
-                of.low95 if of else None,
-                of.high95 if of else None,
-                of.count if of else 0,
-            ]
-        )
-    return Table(
+    return table_of(
+        result.figures_named("slow_down_of_phase"),
         [
-            Column("group"),
-            Column("phase"),
-            Column("next to"),
-            Column("times slower", "1", digits=3),
-            Column("95 % from", "1", digits=3),
-            Column("to", "1", digits=3),
-            Column("rounds", "1"),
+            (Column("group"), lambda f: names.get(_word(f, "group"), _word(f, "group"))),
+            (Column("phase"), _phase),
+            (Column("next to"), lambda f: _beside(f, names)),
+            (Column("times slower", "1", digits=3), lambda f: f.metric.value),
+            (Column("95 % from", "1", digits=3), certainty.sample("low95")),
+            (Column("to", "1", digits=3), certainty.sample("high95")),
+            (Column("rounds", "1"), lambda f: f.samples.count if f.samples else 0),
         ],
-        rows,
         "Times slower than alone, by phase",
     )
 
 
 def _met_table(result: Result) -> Table:
-    rows: list[list[Cell]] = []
-    for f in result.figures_named("met"):
-        rows.append(
-            [
-                f"{_word(f, 'group')} {_word(f, 'benchmark')}",
-                _phase(f),
-                f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}",
-                _phase(f, "beside_"),
-                f.metric.value,
-                _Met.of(f).fraction,
-            ]
-        )
-    return Table(
+    return table_of(
+        result.figures_named("met"),
         [
-            Column("group"),
-            Column("phase"),
-            Column("met"),
-            Column("in its phase"),
-            Column("at the same time", "s"),
-            Column("of the phase", "1", "%"),
+            (Column("group"), lambda f: f"{_word(f, 'group')} {_word(f, 'benchmark')}"),
+            (Column("phase"), _phase),
+            (Column("met"), lambda f: f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}"),
+            (Column("in its phase"), lambda f: _phase(f, "beside_")),
+            (Column("at the same time", "s"), lambda f: f.metric.value),
+            (Column("of the phase", "1", "%"), lambda f: members_of(f).fraction),
         ],
-        rows,
         "Which phase met which, in all rounds",
     )
 

@@ -4,9 +4,9 @@ size costs. docs/benchmarks/ior.md says how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from pydantic import Field
+from pydantic import ValidationError
 
 from effio import text as fmt
 from effio.report import common, generic
@@ -22,63 +22,18 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
 from effio.report.slow_servers import slow_server_finding
-from effio.store.details import Detail, Range
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import CallTimes, Measurement, Number
+from effio.store.records import CallTimes, Measurement
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
 _WIDE = 0.1
 # In the order in which a headline takes them.
 _BANDWIDTHS = ("write_bandwidth", "read_bandwidth", "mixed_bandwidth")
-
-
-class _Spans(Detail):
-    """Seconds from the first rank's begin to the last one's end."""
-
-    open: Number | None = None
-    transfer: Number | None = None
-    sync: Number | None = None
-    close: Number | None = None
-
-
-class _Stonewall(Detail):
-    tail_seconds: Number | None = None
-    last_done_seconds: Number | None = None
-
-
-class _Slices(Detail):
-    slice_seconds: Number = 0.0
-    bytes: list[Number | None] = Field(default_factory=list)
-
-
-class _Steady(Detail):
-    reached: bool | None = None
-
-
-class _Mix(Detail):
-    """The two sides of a mixed phase."""
-
-    asked_read_percent: Number | None = None
-    read_operations: int | None = None
-    write_operations: int | None = None
-    read_call_times: CallTimes | None = None
-    write_call_times: CallTimes | None = None
-
-
-class _Phase(Detail):
-    """What ior adds to a measurement."""
-
-    span_seconds: _Spans = _Spans()
-    transfer_rate_bytes_per_second: Number | None = None
-    rank_rate_bytes_per_second: Range = Range()
-    stonewall: _Stonewall = _Stonewall()
-    time_series: _Slices = _Slices()
-    steady: _Steady = _Steady()
-    ranks_on_own_node: Number | None = None
-    mix: _Mix | None = None
 
 
 def _transfer(m: Measurement) -> float:
@@ -93,68 +48,59 @@ def _rates(measurements: Sequence[Measurement]) -> list[float]:
     return [m.rate.value for m in measurements if m.valid and m.rate.value is not None]
 
 
+def _span(part: str) -> Callable[[Measurement], Cell]:
+    """Seconds from the first rank's begin to the last one's end."""
+    return lambda m: members_of(m).span_seconds.get(part)
+
+
 def results_table(measurements: Sequence[Measurement]) -> Table:
-    rows: list[list[Cell]] = []
-    for m in measurements:
-        phase = _Phase.of(m)
-        span, ranks = phase.span_seconds, phase.rank_rate_bytes_per_second
-        rows.append(
-            [
-                m.access,
-                _transfer(m),
-                m.repetition,
-                m.bytes,
-                m.rate.value,
-                phase.transfer_rate_bytes_per_second,
-                span.open,
-                span.transfer,
-                span.sync,
-                span.close,
-                ranks.min,
-                ranks.max,
-                m.stopped_by,
-                m.verified_bytes or None,
-                "" if m.valid else m.invalid_reason or "invalid",
-            ]
-        )
-    return Table(
+    return table_of(
+        measurements,
         [
-            Column("access"),
-            Column("transfer", "B"),
-            Column("repetition", "1"),
-            Column("data", "B"),
-            Column("rate", "B/s"),
-            Column("calls alone", "B/s"),
-            Column("open", "s"),
-            Column("calls", "s"),
-            Column("sync", "s"),
-            Column("close", "s"),
-            Column("slowest rank", "B/s"),
-            Column("fastest rank", "B/s"),
-            Column("ended by"),
-            Column("verified", "B"),
-            Column("remark"),
+            (Column("access"), lambda m: m.access),
+            (Column("transfer", "B"), _transfer),
+            (Column("repetition", "1"), lambda m: m.repetition),
+            (Column("data", "B"), lambda m: m.bytes),
+            (Column("rate", "B/s"), lambda m: m.rate.value),
+            (Column("calls alone", "B/s"), lambda m: members_of(m).transfer_rate_bytes_per_second),
+            (Column("open", "s"), _span("open")),
+            (Column("calls", "s"), _span("transfer")),
+            (Column("sync", "s"), _span("sync")),
+            (Column("close", "s"), _span("close")),
+            (Column("slowest rank", "B/s"), lambda m: members_of(m).rank_rate_bytes_per_second.min),
+            (Column("fastest rank", "B/s"), lambda m: members_of(m).rank_rate_bytes_per_second.max),
+            (Column("ended by"), lambda m: m.stopped_by),
+            (Column("verified", "B"), lambda m: m.verified_bytes or None),
+            (Column("remark"), generic.remark_of),
         ],
-        rows,
         "Phases",
         "The rate is the data over the time from before the open to after the last close; the "
         "parts run from the first rank's begin to the last one's end.",
-        page_only=len(rows) > 80,
+        longest=80,
     )
+
+
+def _times(reported: object) -> CallTimes | None:
+    """Of one side, if it had calls."""
+    try:
+        times = CallTimes.model_validate(reported)
+    except ValidationError:
+        return None
+    return times if times.count else None
 
 
 def mix_table(measurements: Sequence[Measurement]) -> Table | None:
     rows: list[list[Cell]] = []
     for m in measurements:
-        mix = _Phase.of(m).mix
-        if mix is None:
+        mix = members_of(m).mix
+        if not mix:
             continue
         sides = (
             ("read", mix.read_operations, mix.read_call_times),
             ("write", mix.write_operations, mix.write_call_times),
         )
         for side, calls, times in sides:
-            reported = times if times and times.count else None
+            reported = _times(times)
             rows.append(
                 [
                     _transfer(m),
@@ -193,11 +139,11 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
     for access in common.unique(m.access for m in measurements):
         series = []
         for style, m in enumerate(m for m in measurements if m.access == access):
-            phase = _Phase.of(m)
+            phase = members_of(m)
             reported = phase.time_series
-            if reported.slice_seconds <= 0 or len(reported.bytes) < 3:
+            if (reported.slice_seconds or 0) <= 0 or len(reported.bytes) < 3:
                 continue
-            end = phase.span_seconds.transfer or 0.0
+            end = phase.span_seconds.get("transfer", 0.0)
             middles, rates = common.course(reported.bytes, reported.slice_seconds, end)
             name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}"
             series.append(Series(name, middles, rates, style))
@@ -264,7 +210,7 @@ def _of(some: Sequence[Measurement], valid: Sequence[Measurement]) -> str:
 def _tail_finding(valid: Sequence[Measurement]) -> Finding | None:
     tails = []
     for m in valid:
-        wall = _Phase.of(m).stonewall
+        wall = members_of(m).stonewall
         tail, last = wall.tail_seconds, wall.last_done_seconds
         if tail and last and tail > _WIDE * last:
             tails.append((tail / last, tail, last, m))
@@ -282,7 +228,7 @@ def _tail_finding(valid: Sequence[Measurement]) -> Finding | None:
 def _unequal_finding(valid: Sequence[Measurement]) -> Finding | None:
     unequal = []
     for m in valid:
-        ranks = _Phase.of(m).rank_rate_bytes_per_second
+        ranks = members_of(m).rank_rate_bytes_per_second
         if ranks.min and ranks.max and ranks.min > 0 and ranks.max > _UNEQUAL * ranks.min:
             unequal.append((ranks.max / ranks.min, m))
     if not unequal:
@@ -297,7 +243,7 @@ def _unequal_finding(valid: Sequence[Measurement]) -> Finding | None:
 
 
 def _unsteady_finding(valid: Sequence[Measurement]) -> Finding | None:
-    some = [m for m in valid if _Phase.of(m).steady.reached is False]
+    some = [m for m in valid if members_of(m).steady.reached is False]
     if not some:
         return None
     return Finding(
@@ -313,7 +259,7 @@ def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
         m
         for m in valid
         if m.access == "read"
-        and _Phase.of(m).ranks_on_own_node
+        and members_of(m).ranks_on_own_node
         and not (m.cache and m.cache.verdict == "device")
     ]
     if not own:

@@ -27,39 +27,12 @@ from effio.report.model import (
     Table,
 )
 from effio.report.scaling import ScalingPoint, curves_over_processes, scaling_blocks
-from effio.store.details import Detail
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Count, Number, Seconds, as_count
 from effio.store.records import Figure as FigureRecord
+from effio.store.records import as_count
 
 _OWN_FILES = ("fortran-fpp", "posix-fpp")
-
-
-class _Rate(Detail):
-    synced_bandwidth_bytes_per_second: Number | None = None
-    mean_seconds: Seconds | None = None
-
-
-class _Overhead(Detail):
-    baseline: str = ""
-
-
-class _Layer(Detail):
-    below: str = ""
-
-
-class _Place(Detail):
-    library: str = "?"
-    hints: str = "?"
-    edge: Count | None = None
-    processes: Count | None = None
-
-
-class _Best(Detail):
-    """What the run's one number adds."""
-
-    until_on_storage: bool = False
-    fastest_write: _Place | None = None
 
 
 def _word(f: FigureRecord, name: str) -> str:
@@ -173,7 +146,7 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
     for case, of_case in grouped(layers, _case).items():
         most = max(_count(f, "processes") for f in of_case)
         own = {
-            _word(f, "library"): (f.metric.value, fmt.plain(_Layer.of(f).below, 40))
+            _word(f, "library"): (f.metric.value, fmt.plain(members_of(f).below, 40))
             for f in of_case
             if _count(f, "processes") == most and f.metric.value is not None
         }
@@ -210,9 +183,7 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
 
 def _baseline(result: Result) -> str:
     """The form of one file per process that overheads are taken against."""
-    named = unique(
-        fmt.plain(_Overhead.of(f).baseline, 40) for f in result.figures_named("overhead")
-    )
+    named = unique(fmt.plain(members_of(f).baseline, 40) for f in result.figures_named("overhead"))
     return ", ".join(name for name in named if name) or "one file per process"
 
 
@@ -226,7 +197,7 @@ def point_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for f in result.figures_named("library_bandwidth"):
         k = key(f)
-        members = _Rate.of(f)
+        members = members_of(f)
         synced = members.synced_bandwidth_bytes_per_second
         head: list[Cell] = [_case(f), k[1], k[2], k[3], synced, f.metric.value]
         repetitions = f.samples.count if f.samples else 0
@@ -285,7 +256,7 @@ def overhead_findings(result: Result) -> list[Finding]:
 
     def members(f: FigureRecord) -> str:
         share = 100 * (f.metric.value or 0.0)
-        base = rates.get((_Overhead.of(f).baseline, *_place(f)[1:]))
+        base = rates.get((members_of(f).baseline, *_place(f)[1:]))
         doubt = certainty.why_not_apart(rates.get(_place(f)), base)
         size = f"{_count(f, 'edge')}³ cells"
         return f"{_word(f, 'library')} {share:+.0f} % ({'; '.join(filter(None, (size, doubt)))})"
@@ -387,12 +358,12 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
     ]
 
 
-def _rates_of_writes(result: Result, members: _Best) -> dict[str, list[float]]:
+def _rates_of_writes(result: Result, members: Members) -> dict[str, list[float]]:
     """Of each place that was written, the rates that the run's number is the mean of: with the
     flush if there was one. By `where` as text."""
     found: dict[str, list[float]] = {}
     for m in result.measurements:
-        synced = _Rate.of(m).synced_bandwidth_bytes_per_second
+        synced = members_of(m).synced_bandwidth_bytes_per_second
         rate = synced if members.until_on_storage else m.rate.value
         if m.valid and m.access == "write" and rate is not None:
             found.setdefault(_where_text(m.where), []).append(rate)
@@ -403,13 +374,11 @@ def _where_text(where: Mapping[str, object]) -> str:
     return str(sorted((k, v) for k, v in where.items() if k != "access"))
 
 
-def _fastest(members: _Best) -> str:
-    return (
-        _where_text(members.fastest_write.model_dump()) if members.fastest_write is not None else ""
-    )
+def _fastest(members: Members) -> str:
+    return _where_text(members.fastest_write.as_dict()) if members.fastest_write else ""
 
 
-def _claimed_write(result: Result, members: _Best, best: FigureRecord) -> Headline:
+def _claimed_write(result: Result, members: Members, best: FigureRecord) -> Headline:
     """The run's number as a claim about the files of its place."""
     from effio.judge.repetitions import statement  # numpy: not at every start
 
@@ -429,7 +398,7 @@ def _claimed_write(result: Result, members: _Best, best: FigureRecord) -> Headli
     return replace(headline, interval=interval or (common.ONE_REPETITION if rates else ""))
 
 
-def _doubt_of_fastest(result: Result, members: _Best) -> str:
+def _doubt_of_fastest(result: Result, members: Members) -> str:
     from effio.judge.repetitions import are_apart, statement
 
     rates = _rates_of_writes(result, members)
@@ -451,13 +420,13 @@ class LibrariesReporter:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
         title = "fastest write"
-        members = _Best() if best is None else _Best.of(best)
+        members = members_of(best)
         if best is not None:
             title += ", flushed" if members.until_on_storage else ", not flushed"
         context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
             return Headline(title, None, "B/s", context, missing="the comparison is incomplete")
-        if (place := members.fastest_write) is not None:
+        if place := members.fastest_write:
             library, hints = fmt.plain(place.library, 40), fmt.plain(place.hints, 40)
             few = place.processes
             ranks = "? ranks" if few is None else fmt.count_of(few, "rank")

@@ -10,9 +10,8 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.report import common
 from effio.report.model import Cell, Column, Quantity, Section, Table
-from effio.store.details import Detail
 from effio.store.reader import Result
-from effio.store.records import Figure, Measurement, Number
+from effio.store.records import Figure, Measurement
 
 # Name and value of the limit of a measurement, in its unit.
 LimitOf = Callable[[Measurement], "tuple[str, float] | None"]
@@ -21,13 +20,6 @@ SMALL_READS = "random reads of 4 KiB"
 _SMALL = 4096
 # mdtest's accesses.
 _NAMES = {"create": "files created", "stat": "files looked up", "remove": "files removed"}
-
-
-class LimitDetail(Detail):
-    """What a limit adds: who took part, and by which way."""
-
-    processes: Number | None = None
-    backend: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,14 @@ slow, and one directory for all against one for each. docs/benchmarks/mdtest.md 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import Literal
-
-from pydantic import Field
 
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.common.names import context_of, grouped
+from effio.report.generic import reasons_of
 from effio.report.model import (
     Axis,
     Block,
@@ -27,11 +25,12 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
-from effio.store.details import Detail, Rows
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Count, Measurement, Number, as_count
 from effio.store.records import Figure as FigureRecord
+from effio.store.records import Measurement, as_count
 
 SHARED = "one tree for all ranks"
 OWN = "a tree for each rank"
@@ -39,27 +38,6 @@ OWN = "a tree for each rank"
 _UNEVEN = 1.5
 # What people ask for first.
 _HEADLINES = ("File creation", "Directory creation", "File stat", "File read", "Tree creation")
-
-
-class _Slow(Detail):
-    rank: int | None = None
-    host: str = "?"
-
-
-class _OnDisk(Detail):
-    expected: Count | Literal["?"] = "?"
-
-
-class _Slices(Detail):
-    slice_seconds: Number = 0.0
-    operations: list[Number] = Field(default_factory=list)
-
-
-class _Phase(Detail):
-    """What mdtest adds to a measurement."""
-
-    slowest_ranks: Rows[_Slow] = Field(default_factory=Rows)
-    rate_over_time: _Slices = _Slices()
 
 
 def _kind(record: Measurement | FigureRecord) -> str:
@@ -84,27 +62,20 @@ def rates_of(result: Result) -> list[FigureRecord]:
 
 
 def rate_table(rates: Sequence[FigureRecord]) -> Table:
-    rows: list[list[Cell]] = []
-    for f in rates:
-        of = f.samples
-        numbers = [of.min, of.max, of.deviation] if of else [None] * 3
-        remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
-        head: list[Cell] = [_phase(f), _ranks(f), _short(f), f.metric.value]
-        rows.append([*head, *numbers, certainty.half_of(f), of.count if of else 0, remark])
-    return Table(
+    return table_of(
+        rates,
         [
-            Column("phase"),
-            Column("ranks", "1"),
-            Column("trees"),
-            Column("mean", "op/s"),
-            Column("lowest", "op/s"),
-            Column("highest", "op/s"),
-            Column("std. dev.", "op/s"),
-            Column("± (95 %)", "op/s"),
-            Column("iterations", "1"),
-            Column("remark"),
+            (Column("phase"), _phase),
+            (Column("ranks", "1"), _ranks),
+            (Column("trees"), _short),
+            (Column("mean", "op/s"), lambda f: f.metric.value),
+            (Column("lowest", "op/s"), certainty.sample("min")),
+            (Column("highest", "op/s"), certainty.sample("max")),
+            (Column("std. dev.", "op/s"), certainty.sample("deviation")),
+            (Column("± (95 %)", "op/s"), certainty.half_of),
+            (Column("iterations", "1"), lambda f: f.samples.count if f.samples else 0),
+            (Column("remark"), reasons_of),
         ],
-        rows,
         "Rates",
         "Operations of all ranks in a second; the time runs until the slowest rank is ready. The"
         " mean is that of the iterations' rates, as in mdtest's own table. ± (95 %): half its"
@@ -142,27 +113,34 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
     )
 
 
+# What distinguishes the rows of tables of measurements.
+_KEYS: Sequence[tuple[Column, Callable[[Measurement], Cell]]] = (
+    (Column("phase"), _phase),
+    (Column("ranks", "1"), lambda m: m.ranks),
+    (Column("trees"), _short),
+    (Column("iteration"), lambda m: m.repetition),
+)
+
+
+def _time(name: str) -> Callable[[Measurement], Cell]:
+    return lambda m: getattr(m.call_times, name)
+
+
 def times_table(measurements: Sequence[Measurement]) -> Table:
-    rows: list[list[Cell]] = []
-    for m in measurements:
-        t = m.call_times
-        if t is None or not t.count:
-            continue
-        head: list[Cell] = [_phase(m), m.ranks, _short(m), m.repetition, t.count]
-        rows.append([*head, t.p50, t.p90, t.p99, t.p999, t.max])
-    return Table(
+    return table_of(
+        [m for m in measurements if m.call_times is not None and m.call_times.count],
         [
-            Column("phase"),
-            Column("ranks", "1"),
-            Column("trees"),
-            Column("iteration"),
-            Column("operations", "1"),
-            *[Column(n, "s") for n in ("median", "90 %", "99 %", "99.9 %", "longest")],
+            *_KEYS,
+            (Column("operations", "1"), _time("count")),
+            (Column("median", "s"), _time("p50")),
+            (Column("90 %", "s"), _time("p90")),
+            (Column("99 %", "s"), _time("p99")),
+            (Column("99.9 %", "s"), _time("p999")),
+            (Column("longest", "s"), _time("max")),
         ],
-        rows,
         "Times of single operations",
         "Percentiles: the given share of operations took no longer than this.",
-        page_only=len(rows) > 40,
+        longest=40,
     )
 
 
@@ -173,41 +151,31 @@ def _unevenness(m: Measurement) -> float | None:
 
 
 def _slowest(m: Measurement) -> str:
-    slow = [s for s in _Phase.of(m).slowest_ranks[:3] if s.rank is not None]
-    return ", ".join(f"{s.rank} ({fmt.plain(s.host, 60)})" for s in slow)
+    slow = [s for s in members_of(m).slowest_ranks[:3] if s.rank is not None]
+    return ", ".join(f"{s.rank} ({fmt.plain(s.host, 60) or '?'})" for s in slow)
 
 
 def balance_table(measurements: Sequence[Measurement]) -> Table:
-    rows: list[list[Cell]] = []
-    for m in measurements:
-        work = m.seconds.get("work")
-        if work is None or m.ranks < 2 or m.pattern == "tree":
-            continue
-        head: list[Cell] = [_phase(m), m.ranks, _short(m), m.repetition]
-        rows.append([*head, work.min, work.mean, work.max, _unevenness(m), _slowest(m)])
-    return Table(
+    return table_of(
+        [m for m in measurements if "work" in m.seconds and m.ranks > 1 and m.pattern != "tree"],
         [
-            Column("phase"),
-            Column("ranks", "1"),
-            Column("trees"),
-            Column("iteration"),
-            Column("fastest rank", "s"),
-            Column("mean rank", "s"),
-            Column("slowest rank", "s"),
-            Column("slowest / mean", "1", digits=3),
-            Column("slowest ranks"),
+            *_KEYS,
+            (Column("fastest rank", "s"), lambda m: m.seconds["work"].min),
+            (Column("mean rank", "s"), lambda m: m.seconds["work"].mean),
+            (Column("slowest rank", "s"), lambda m: m.seconds["work"].max),
+            (Column("slowest / mean", "1", digits=3), _unevenness),
+            (Column("slowest ranks"), _slowest),
         ],
-        rows,
         "Ranks against each other",
         "Time of a rank from the common start to the end of its last operation. The rate is set"
         " by the slowest.",
-        page_only=len(rows) > 40,
+        longest=40,
     )
 
 
 def _over_time(m: Measurement) -> Series | None:
-    reported = _Phase.of(m).rate_over_time
-    if reported.slice_seconds <= 0:
+    reported = members_of(m).rate_over_time
+    if (reported.slice_seconds or 0) <= 0:
         return None
     middles, rates = common.course(reported.operations, reported.slice_seconds, m.total_seconds)
     if len(rates) < 3:
@@ -298,6 +266,11 @@ def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
     ]
 
 
+def _expected(f: FigureRecord) -> str:
+    expected = members_of(f).expected
+    return "?" if expected is None or expected < 0 else str(expected)
+
+
 def _counts(result: Result) -> str:
     """Whether an operation counts when the file system says so, or when it was flushed: only the
     evidence says whether storage has it then."""
@@ -339,7 +312,7 @@ class MdtestReporter:
             Finding(
                 f"On disk were {f.metric.value or 0:.0f}"
                 f" {fmt.plain(f.where.get('thing', ''), 20)} names,"
-                f" {_OnDisk.of(f).expected} were expected.",
+                f" {_expected(f)} were expected.",
                 "rates",
                 "bad",
             )

@@ -9,10 +9,10 @@ plain text: whoever draws it escapes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 from effio import text as fmt
 from effio.store.evidence import Evidence
@@ -162,6 +162,23 @@ class Table:
     def cards(self) -> bool:
         sentences = (c for row in self.rows for c in row if isinstance(c, str) and len(c) > _PHRASE)
         return self.narrow_cards or (2 < len(self.columns) <= _OF_A_CARD and any(sentences))
+
+
+Item = TypeVar("Item")
+
+
+def table_of(
+    items: Iterable[Item],
+    columns: Sequence[tuple[Column, Callable[[Item], Cell]]],
+    title: str = "",
+    caption: str = "",
+    longest: int | None = None,
+) -> Table:
+    """A row for each item: of each column its cell. More than `longest` rows are for the page
+    only."""
+    rows = [[cell(item) for _, cell in columns] for item in items]
+    page_only = longest is not None and len(rows) > longest
+    return Table([column for column, _ in columns], rows, title, caption, page_only=page_only)
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.store.details import Detail, Rows
 from effio.store.evidence import short_of
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, Seconds, as_count
+from effio.store.records import Measurement, as_count
 
 # As the engine counts it (docs/definitions/overlap.md).
 _WHOLLY = 0.9
@@ -40,17 +40,6 @@ _SLOWER = 1.1
 _KNOWN = 0.2
 # The order of the curves and the sentences.
 _WAYS = ("blocking", "nonblocking", "uring", "thread")
-
-
-class _Hidden(Detail):
-    limit: str | None = None
-    post_seconds: Seconds | None = None
-    poll_seconds: Seconds | None = None
-    wait_seconds: Seconds | None = None
-
-
-class _Overlap(Detail):
-    left_out: Rows[str] | None = None
 
 
 def _word(f: FigureRecord, name: str) -> str:
@@ -157,7 +146,7 @@ def _limit_text(f: FigureRecord) -> str:
     """Why no more hides, or why that cannot be said."""
     if f.metric.value is None:
         return fmt.plain(f.metric.reason, 100)
-    return fmt.plain(_Hidden.of(f).limit or "", 20) if _is_known(f) else "not known"
+    return fmt.plain(members_of(f).limit, 20) if _is_known(f) else "not known"
 
 
 def cell_table(result: Result) -> Table | None:
@@ -171,7 +160,7 @@ def cell_table(result: Result) -> Table | None:
     }
     rows: list[list[Cell]] = []
     for f in hidden:
-        reported = _Hidden.of(f)
+        reported = members_of(f)
         low, high = certainty.ends_of(f)
         evidence = common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual)
         rows.append(
@@ -223,7 +212,7 @@ def cell_table(result: Result) -> Table | None:
 def _reason(f: FigureRecord, slower: float | None) -> str:
     """Why no more hides, for the middle of a sentence."""
     way, write = _word(f, "way"), _word(f, "access") == "write"
-    limit = _Hidden.of(f).limit
+    limit = members_of(f).limit
     if limit == "post" and way == "blocking":
         return "the call comes back only when the bytes are moved"
     begins = {
@@ -240,7 +229,7 @@ def _reason(f: FigureRecord, slower: float | None) -> str:
         "wait": "the rest is left for the wait, because the transfer does not go on, or not as"
         " fast, while the rank computes",
         "work": f"it takes its time from the computation{longer}",
-    }.get(limit or "", "no single part of the time accounts for it")
+    }.get(limit, "no single part of the time accounts for it")
 
 
 def _share(f: FigureRecord) -> float:
@@ -254,7 +243,7 @@ def _is_known(f: FigureRecord) -> bool:
     low, high = certainty.ends_of(f)
     if low is None or high is None or low > 1 or high - low > 2 * _KNOWN:
         return False
-    return certainty.is_known(f) or _Hidden.of(f).limit is not None
+    return certainty.is_known(f) or bool(members_of(f).limit)
 
 
 def way_findings(result: Result) -> list[Finding]:
@@ -349,8 +338,7 @@ class OverlapReporter:
         cost = cost_finding(result)
         findings += [f for f in (cost, binding_finding(result)) if f is not None]
         figure = result.figure("overlap")
-        left_out = _Overlap.of(figure).left_out if figure is not None else None
-        for why in left_out or ():
+        for why in members_of(figure).left_out:
             findings.append(Finding(f"Left out: {fmt.plain(why, 300)}.", "system"))
         return findings
 

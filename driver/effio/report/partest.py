@@ -23,10 +23,10 @@ from effio.report.model import (
 from effio.report.study import StudyReporter
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
 from effio.report.study.rates import Coordinate, coordinates, rate_figure, rate_table
-from effio.store.details import Detail
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Count, Measurement, Number
 from effio.store.records import Figure as FigureRecord
+from effio.store.records import Measurement
 
 # The phases in their order, and what readers call them.
 _PHASES = {
@@ -42,17 +42,6 @@ _PHASES = {
     "global_barrier": "waiting for all tasks",
 }
 _OPENING = ("create", "create_close", "open")
-
-
-class _OnDisk(Detail):
-    files: Count | None = None
-    bytes: Count | None = None
-    allocated_bytes: Count | None = None
-    sparse_share: Number | None = None
-
-
-class _Measured(Detail):
-    on_disk: _OnDisk | None = None
 
 
 def _everywhere(rates: Sequence[FigureRecord]) -> list[FigureRecord]:
@@ -147,10 +136,9 @@ def phase_figure(result: Result, axes: Sequence[Coordinate]) -> Figure | None:
 
 def disk_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
     rows: list[list[Cell]] = []
-    reported = [m for m in result.measurements if m.valid and _Measured.of(m).on_disk is not None]
+    reported = [m for m in result.measurements if m.valid and members_of(m).on_disk]
     for cell, some in common.grouped(reported, lambda m: _cell(m, axes)).items():
-        disk = _Measured.of(some[-1]).on_disk
-        assert disk is not None
+        disk = members_of(some[-1]).on_disk
         data: list[Cell] = [cell[0], *cell[2:], disk.files, some[-1].bytes]
         rows.append([*data, disk.bytes, disk.allocated_bytes, disk.sparse_share])
     if not rows:

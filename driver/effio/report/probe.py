@@ -6,38 +6,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
-from effio.report.limits import LimitDetail
-from effio.report.model import Cell, Column, Finding, Quantity, Section, Table
+from effio.report import generic
+from effio.report.model import Column, Finding, Section, Table, table_of
 from effio.report.study import StudyReporter
+from effio.store.members import members_of
 from effio.store.reader import Result
 
 
 def limit_table(result: Result) -> Table:
-    rows: list[list[Cell]] = []
-    for f in result.figures_named("limit"):
-        reported, value = LimitDetail.of(f), f.metric.value
-        rows.append(
-            [
-                fmt.plain(f.where.get("limit", ""), 60),
-                Quantity(value, f.metric.unit) if value is not None else None,
-                int(reported.processes) if reported.processes is not None else None,
-                fmt.plain(reported.backend, 40),
-                fmt.plain(f.metric.reason, 200),
-            ]
-        )
-    columns = [
-        Column("limit"),
-        Column("value"),
-        Column("processes", "1"),
-        Column("by"),
-        Column("remark"),
-    ]
-    return Table(columns, rows, "Limits")
+    return table_of(
+        result.figures_named("limit"),
+        [
+            (Column("limit"), lambda f: fmt.plain(f.where.get("limit", ""), 60)),
+            (Column("value"), lambda f: generic.quantity_of(f.metric)),
+            (Column("processes", "1"), lambda f: members_of(f).processes),
+            (Column("by"), lambda f: fmt.plain(members_of(f).backend, 40)),
+            (Column("remark"), lambda f: fmt.plain(f.metric.reason, 200)),
+        ],
+        "Limits",
+    )
 
 
 def _not_past_the_cache(result: Result) -> list[Finding]:
     streams = [f for f in result.figures_named("limit") if "stream" in str(f.where.get("limit"))]
-    ways = {LimitDetail.of(f).backend for f in streams} - {"", "direct", "sim", "null"}
+    ways = {members_of(f).backend for f in streams} - {"", "direct", "sim", "null"}
     if not ways:
         return []
     return [

@@ -27,10 +27,12 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
 _HPCC = (
@@ -59,11 +61,7 @@ class _Ring:
     name: str
     length: int
     seconds: float
-    sendrecv: float | None
-    nonblocking: float | None
-    spread: float | None
-    within: float | None
-    between: float | None
+    members: Members
 
     @property
     def rate(self) -> float:
@@ -85,17 +83,7 @@ def _rings(result: Result) -> list[_Ring]:
         if length < 1 or not m.total_seconds > 0:
             continue
         name = _NATURAL if family == "natural ring" else f"random {m.number('random_index'):.0f}"
-        reported = [
-            as_number(m.detail.get(key))
-            for key in (
-                "sendrecv_seconds",
-                "nonblocking_seconds",
-                "measurements_spread_fraction",
-                "messages_within_nodes",
-                "messages_between_nodes",
-            )
-        ]
-        found.append(_Ring(name, int(length), m.total_seconds, *reported))
+        found.append(_Ring(name, int(length), m.total_seconds, members_of(m)))
     return found
 
 
@@ -135,10 +123,8 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
         if int(m.number("length_bytes")) != length:
             continue
         seconds = m.seconds["total"]
-        reported = m.detail.get("bytes_per_second")
-        spread = [
-            as_number(reported.get(k)) if isinstance(reported, dict) else None for k in _SPREAD_KEYS
-        ]
+        rate = members_of(m).bytes_per_second
+        spread = [rate.min, rate.mean, rate.max]
         if not rates:
             rows.append(_Values(_PAIRS, seconds.min, seconds.mean, seconds.max))
         elif None not in spread:
@@ -153,9 +139,6 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
             low, mean, high = length / high, length / mean, length / low
         rows.append(_Values(name, low, mean, high))
     return rows
-
-
-_SPREAD_KEYS = ("min", "mean", "max")
 
 
 def side_by_side(result: Result, rates: bool) -> Figure | None:
@@ -231,36 +214,23 @@ def ring_table(result: Result) -> Table | None:
     rings = _rings(result)
     if not rings:
         return None
-    rows: list[list[Cell]] = [
+    spread = Column("spread of measurements", "1", "%", 2)
+    return table_of(
+        rings,
         [
-            r.name,
-            r.length,
-            r.seconds,
-            r.rate,
-            r.sendrecv,
-            r.nonblocking,
-            r.spread,
-            int(r.within) if r.within is not None else None,
-            int(r.between) if r.between is not None else None,
-        ]
-        for r in rings
-    ]
-    return Table(
-        [
-            Column("ring"),
-            Column("message", "B"),
-            Column("time of a message", "s"),
-            Column("bandwidth of a process", "B/s"),
-            Column("MPI_Sendrecv", "s"),
-            Column("nonblocking", "s"),
-            Column("spread of measurements", "1", "%", 2),
-            Column("messages within nodes", "1"),
-            Column("between nodes", "1"),
+            (Column("ring"), lambda r: r.name),
+            (Column("message", "B"), lambda r: r.length),
+            (Column("time of a message", "s"), lambda r: r.seconds),
+            (Column("bandwidth of a process", "B/s"), lambda r: r.rate),
+            (Column("MPI_Sendrecv", "s"), lambda r: r.members.sendrecv_seconds),
+            (Column("nonblocking", "s"), lambda r: r.members.nonblocking_seconds),
+            (spread, lambda r: r.members.measurements_spread_fraction),
+            (Column("messages within nodes", "1"), lambda r: r.members.messages_within_nodes),
+            (Column("between nodes", "1"), lambda r: r.members.messages_between_nodes),
         ],
-        rows,
         "Rings",
         "The slowest rank, with its faster method, in the shortest measurement.",
-        page_only=len(rows) > 20,
+        longest=20,
     )
 
 
@@ -293,8 +263,8 @@ def _pair_findings(result: Result) -> list[Finding]:
     found = []
     pairs = _pairs(result)
     for m in pairs:
-        stride = as_number(m.detail.get("stride"))
-        count = as_number(m.detail.get("pairs"))
+        stride = members_of(m).stride
+        count = members_of(m).pairs
         if stride is not None and count is not None and stride > 1:
             found.append(
                 Finding(
@@ -332,7 +302,8 @@ def _pair_findings(result: Result) -> list[Finding]:
 
 
 def _spread_finding(result: Result) -> Finding | None:
-    rings = [(r.spread, r) for r in _rings(result) if r.spread is not None]
+    spreads = [(r.members.measurements_spread_fraction, r) for r in _rings(result)]
+    rings = [(spread, r) for spread, r in spreads if spread is not None]
     disturbed = [(spread, r) for spread, r in rings if spread > _SPREAD]
     if not disturbed:
         return None
@@ -350,7 +321,7 @@ def _balance_finding(result: Result) -> Finding | None:
     figure = result.figure("balance")
     if figure is None or figure.metric.value is None:
         return None
-    flops = as_number(figure.detail.get("rmax_flops_per_second"))
+    flops = members_of(figure).rmax_flops_per_second
     of = f" of {flops * 1e-9:,.6g} GFLOP/s".replace(",", " ") if flops else ""
     return Finding(
         f"Balance: {fmt.significant(figure.metric.value)} bytes of accumulated random-ring "

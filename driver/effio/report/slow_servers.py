@@ -8,27 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report.model import Finding
 from effio.store.clean import names_of
-from effio.store.details import Detail
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement, Number
+from effio.store.records import Measurement
 
 # Files of a slow server are that much slower than any other.
 _SLOW = 1.5
 _LEAST_REPETITIONS = 2
-
-
-class _Rank(Detail):
-    bytes: Number = 0.0
-    total_seconds: Number = 0.0
-
-
-class _Ranks(Detail):
-    rank_details: list[_Rank] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -44,11 +33,11 @@ def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping
     """Of each file, the mean over the repetitions: rank n has the file n."""
     rates: dict[str, list[float]] = {}
     for m in measurements:
-        ranks = _Ranks.of(m).rank_details
+        ranks = members_of(m).rank_details
         if len(ranks) != len(names):
             return {}
         for name, rank in zip(names, ranks, strict=True):
-            if rank.bytes <= 0 or rank.total_seconds <= 0:
+            if (rank.bytes or 0) <= 0 or (rank.total_seconds or 0) <= 0:
                 return {}
             rates.setdefault(name, []).append(rank.bytes / rank.total_seconds)
     return {name: mean(values) for name, values in rates.items()}

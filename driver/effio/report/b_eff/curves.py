@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from effio.report.model import Axis, Figure, Panel, Series
-from effio.store.details import Detail
+from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Number
 
 METHODS = {
     "sendrecv": "MPI_Sendrecv",
@@ -140,18 +139,13 @@ def method_figure(result: Result) -> Figure | None:
     )
 
 
-class _AtLength(Detail):
-    rings_bytes_per_second: Number | None = None
-    random_rings_bytes_per_second: Number | None = None
-
-
 def length_figure(result: Result) -> Figure | None:
     records = [f for f in result.figures_named("bandwidth_at_length") if f.metric.value]
     records = [f for f in records if isinstance(f.where.get("length_bytes"), int)]
     if not records:
         return None
     x = [float(f.where["length_bytes"]) for f in records]
-    reported = [_AtLength.of(f) for f in records]
+    reported = [members_of(f) for f in records]
     series = [
         Series("rings and random rings", x, [f.metric.value for f in records], 0),
         Series("rings", x, [t.rings_bytes_per_second for t in reported], 1),

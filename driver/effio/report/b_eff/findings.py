@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report.b_eff.pairs import pair_findings
 from effio.report.b_eff.tables import methods_alone
 from effio.report.common import certainty
 from effio.report.model import Finding
-from effio.store.details import Detail
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Number
 
 # A method that alone would lose more than this is worth a sentence.
 _LOSS = 0.05
@@ -20,20 +17,7 @@ _LOSS = 0.05
 _SPREAD = 0.10
 
 
-class _Beff(Detail):
-    """What b_eff adds to its figure."""
-
-    repetitions_spread_fraction: Number | None = None
-    repetitions_mean_bytes_per_second: Number | None = None
-    repetitions_half_width95_bytes_per_second: Number | None = None
-    by_repetition_bytes_per_second: list[Number | None] = Field(default_factory=list)
-    rings_bytes_per_second: Number | None = None
-    random_rings_bytes_per_second: Number | None = None
-    random_rings_factor95: Number | None = None
-    longest_lengths_shortened: list[bool] = Field(default_factory=list)
-
-
-def _repetition_finding(members: _Beff) -> Finding | None:
+def _repetition_finding(members: Members) -> Finding | None:
     spread = members.repetitions_spread_fraction
     mean = members.repetitions_mean_bytes_per_second
     half = members.repetitions_half_width95_bytes_per_second
@@ -49,17 +33,17 @@ def _repetition_finding(members: _Beff) -> Finding | None:
     return Finding(text, "results")
 
 
-def _chance(members: _Beff) -> float | None:
+def _chance(members: Members) -> float | None:
     """Half the 95 % interval of what a repetition alone gives, as a share: numbers that differ by
     no more are not known to differ. None from a single repetition."""
     mean = members.repetitions_mean_bytes_per_second
     half = members.repetitions_half_width95_bytes_per_second
     if not mean or half is None or len(members.by_repetition_bytes_per_second) < 2:
         return None
-    return half / mean
+    return float(half / mean)
 
 
-def _method_finding(result: Result, members: _Beff) -> Finding | None:
+def _method_finding(result: Result, members: Members) -> Finding | None:
     rows = methods_alone(result)
     chance = _chance(members)
     if len(rows) < 2 or chance is None:
@@ -81,7 +65,7 @@ def _gap(result: Result) -> str:
     return "on one node no rank is far from another, so the rest is caches, cores and chance"
 
 
-def _random_findings(result: Result, members: _Beff) -> list[Finding]:
+def _random_findings(result: Result, members: Members) -> list[Finding]:
     found = []
     rings, random = members.rings_bytes_per_second, members.random_rings_bytes_per_second
     if rings and random:
@@ -104,8 +88,7 @@ def _random_findings(result: Result, members: _Beff) -> list[Finding]:
 
 
 def findings_of(result: Result) -> list[Finding]:
-    figure = result.figure("b_eff")
-    members = _Beff.of(figure) if figure is not None else _Beff()
+    members = members_of(result.figure("b_eff"))
     first = [
         f for f in (_repetition_finding(members), _method_finding(result, members)) if f is not None
     ]

@@ -5,55 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
 
 from effio import text as fmt
 from effio.report.model import Axis, Figure, Finding, Panel
-from effio.store.details import Detail, Rows
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Count, Number, Seconds
 
 # More ranks than this are shown node by node in the heat map.
 _MOST_RANKS = 128
 
 
-class _SlowRank(Detail):
-    rank: int | None = None
-    relative_bandwidth: Number | None = None
+# Both ranks, the lower one first, seconds, bytes per second.
+_Pair = tuple[int, int, float, float]
 
 
-def _in_order(pair: tuple[int, int, float, float]) -> tuple[int, int, float, float]:
-    if pair[0] > pair[1]:
-        raise ValueError("the lower rank comes first")
-    return pair
+def _pairs(reported: Members) -> list[_Pair]:
+    """Those that can be believed."""
+    return [
+        (low, high, seconds, rate)
+        for low, high, seconds, rate in (
+            row for row in reported.pairs_low_high_latency_bandwidth if len(row) == 4
+        )
+        if isinstance(low, int) and isinstance(high, int) and 0 <= low <= high and seconds >= 0
+    ]
 
 
-_Pair = Annotated[tuple[Count, Count, Seconds, Number], AfterValidator(_in_order)]
-
-
-class _Pairs(Detail):
-    """What the figure of all pairs adds: ranks, and of each pair seconds and bytes per second."""
-
-    pairs_low_high_latency_bandwidth: Rows[_Pair] = Field(default_factory=Rows)
-    node_of_rank: list[int] = Field(default_factory=list)
-    sampled: bool = False
-    pairs_in_all: int | None = None
-    slow_ranks: Rows[_SlowRank] = Field(default_factory=Rows)
-
-
-def _places(reported: _Pairs, ranks: Sequence[int]) -> tuple[str, dict[int, int]]:
+def _places(reported: Members, ranks: Sequence[int]) -> tuple[str, dict[int, int]]:
     """What a row of the heat map is, and the number of that by rank. `ranks` are those measured."""
     if ranks[-1] < _MOST_RANKS or len(reported.node_of_rank) <= ranks[-1]:
         return "rank", {rank: rank for rank in ranks}
-    return "node", {rank: max(0, reported.node_of_rank[rank]) for rank in ranks}
+    return "node", {rank: max(0, reported.node_of_rank[rank] or 0) for rank in ranks}
 
 
 def heat_maps(result: Result) -> list[Figure]:
-    record = result.figure("pairs")
-    reported = _Pairs.of(record) if record is not None else _Pairs()
-    pairs = reported.pairs_low_high_latency_bandwidth
+    reported = members_of(result.figure("pairs"))
+    pairs = _pairs(reported)
     if not pairs:
         return []
     kind, places = _places(reported, sorted({rank for pair in pairs for rank in pair[:2]}))
@@ -97,15 +83,16 @@ def pair_findings(result: Result) -> list[Finding]:
     record = result.figure("pairs")
     if record is None:
         return []
-    reported = _Pairs.of(record)
-    found = []
-    if left_out := reported.pairs_low_high_latency_bandwidth.left_out:
+    reported = members_of(record)
+    found, pairs = [], _pairs(reported)
+    in_file = record.detail.get("pairs_low_high_latency_bandwidth")
+    if left_out := len(in_file) - len(pairs) if isinstance(in_file, list) else 0:
         words = fmt.count_of(left_out, "pair of ranks is", "pairs of ranks are")
         found.append(
             Finding(
                 f"{words} left out of the maps: the result file does not say two ranks, a latency"
                 " and a bandwidth.",
-                "pair-bandwidth" if reported.pairs_low_high_latency_bandwidth else "",
+                "pair-bandwidth" if pairs else "",
                 "warn",
             )
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from effio import text as fmt
 from effio.report.b_eff.curves import METHODS
-from effio.report.model import Cell, Column, Table
-from effio.store.details import Detail
+from effio.report.model import Cell, Column, Table, table_of
+from effio.store.members import members_of
 from effio.store.reader import Result
+from effio.store.records import Figure
 
 
 def methods_alone(result: Result) -> list[tuple[str, float, float]]:
@@ -47,39 +48,25 @@ def result_table(result: Result) -> Table | None:
     return Table([Column("result"), Column("value")], rows, "Results")
 
 
-class _Pattern(Detail):
-    counts: bool = False
-    messages_within_nodes: int | None = None
-    messages_between_nodes: int | None = None
+def _number(f: Figure) -> int | None:
+    number = f.where.get("pattern")
+    return number if isinstance(number, int) else None
 
 
 def pattern_table(result: Result) -> Table | None:
-    rows: list[list[Cell]] = []
-    for f in result.figures_named("pattern_bandwidth"):
-        number = f.where.get("pattern")
-        reported = _Pattern.of(f)
-        rows.append(
-            [
-                number if isinstance(number, int) else None,
-                str(f.where.get("name", "")),
-                "yes" if reported.counts else "no",
-                f.metric.value,
-                reported.messages_within_nodes,
-                reported.messages_between_nodes,
-            ]
-        )
-    if not rows:
+    patterns = result.figures_named("pattern_bandwidth")
+    if not patterns:
         return None
-    return Table(
+    return table_of(
+        patterns,
         [
-            Column("number"),
-            Column("pattern"),
-            Column("in b_eff"),
-            Column("bandwidth", "B/s"),
-            Column("messages within nodes", "1"),
-            Column("between nodes", "1"),
+            (Column("number"), _number),
+            (Column("pattern"), lambda f: str(f.where.get("name", ""))),
+            (Column("in b_eff"), lambda f: "yes" if members_of(f).counts else "no"),
+            (Column("bandwidth", "B/s"), lambda f: f.metric.value),
+            (Column("messages within nodes", "1"), lambda f: members_of(f).messages_within_nodes),
+            (Column("between nodes", "1"), lambda f: members_of(f).messages_between_nodes),
         ],
-        rows,
         "Patterns",
         "Mean over the message sizes, best method and repetition.",
     )

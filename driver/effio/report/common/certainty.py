@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from effio.store.records import Figure
@@ -43,6 +43,11 @@ def range_of(figure: Figure) -> tuple[float | None, float | None]:
     """The lowest and the highest repetition; None where there is one."""
     of = figure.samples
     return (of.min, of.max) if of is not None and of.count > 1 else (None, None)
+
+
+def sample(name: str) -> Callable[[Figure], float | None]:
+    """A member of what a mean is based on, by figure."""
+    return lambda figure: getattr(figure.samples, name, None)
 
 
 def half_of(figure: Figure) -> float | None:

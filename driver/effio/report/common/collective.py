@@ -7,19 +7,11 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report.model import Finding
-from effio.store.details import Detail
-from effio.store.records import Measurement, Number
+from effio.store.members import members_of
+from effio.store.records import Measurement, as_number
 
-
-class _Library(Detail):
-    """What an I/O library reported of its calls."""
-
-    collective_calls: Number = 0.0
-    done_collectively: Number | None = None
-
-
-class _Asked(Detail):
-    library: _Library = _Library()
+# What several I/O libraries report; their members differ.
+_COUNTS = ("collective_calls", "done_collectively")
 
 
 def collective_findings(
@@ -29,12 +21,13 @@ def collective_findings(
     asked: dict[str, float] = {}
     done: dict[str, float] = {}
     for m in measurements:
-        library = _Asked.of(m).library
-        if library.done_collectively is None:
+        library = members_of(m).library
+        count, together = (as_number(library.get(key)) for key in _COUNTS)
+        if together is None:
             continue
         name = fmt.plain(str(m.where.get(place, "the library")), 40)
-        asked[name] = asked.get(name, 0) + library.collective_calls
-        done[name] = done.get(name, 0) + library.done_collectively
+        asked[name] = asked.get(name, 0) + (count or 0)
+        done[name] = done.get(name, 0) + together
     return [
         Finding(
             f"Of {count:.0f} collective calls {name} carried out {done[name]:.0f} collectively.",

@@ -9,19 +9,10 @@ from dataclasses import replace
 
 from effio import text as fmt
 from effio.report.model import Headline
-from effio.store.details import Detail
 from effio.store.evidence import evidence_of, words_of
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
-
-
-class _Reason(Detail):
-    none: str = ""
-
-
-class _WithReason(Detail):
-    interval: _Reason | None = None
-
 
 ONE_REPETITION = "one repetition says nothing about the next"
 
@@ -35,8 +26,7 @@ def interval_of(figure: Figure | None, share: bool = False) -> str:
         return ""
     samples = figure.samples
     if samples is None:
-        interval = _WithReason.of(figure).interval
-        return fmt.plain(interval.none, 200) if interval is not None else ""
+        return fmt.plain(members_of(figure).interval.none, 200)
 
     def show(value: float) -> str:
         return fmt.share(value) if share else fmt.quantity(value, figure.metric.unit)

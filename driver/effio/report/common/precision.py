@@ -6,39 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report.model import Finding
-from effio.store.details import Detail, Rows
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Figure, Number
+from effio.store.records import Figure
 
 # More figures than these are counted, not named.
 _MOST_NAMED = 3
-
-
-class _Mean(Detail):
-    """A figure over the repetitions, in its unit; shares are of the mean."""
-
-    text: str = ""
-    unit: str = ""
-    mean: Number | None = None
-    half_width_share: Number | None = None
-    within: bool | None = None
-    drift: bool = False
-    outliers: int = 0
-    two_modes: bool = False
-    count: int = 0
-    first_half_mean: Number | None = None
-    second_half_mean: Number | None = None
-
-
-class _UntilCi(Detail):
-    asked_share: Number | None = None
-    stopped_by: str = ""
-    repetitions: int = 0
-    figures: Rows[_Mean] = Field(default_factory=Rows)
 
 
 _WHY = {
@@ -58,45 +33,33 @@ def _share(share: float | None) -> str:
     return f"{fmt.few_digits(100 * share if share > _ROUNDING else 0)} %"
 
 
-def _interval(one: _Mean) -> str:
+def _interval(one: Members) -> str:
     mean = fmt.quantity(one.mean, one.unit)
     return f"{fmt.plain(one.text, 120)} {mean} ± {_share(one.half_width_share)}"
 
 
-def _halves(one: _Mean) -> str:
+def _halves(one: Members) -> str:
     return (
         f"{fmt.plain(one.text, 120)} from {fmt.quantity(one.first_half_mean, one.unit)} to"
         f" {fmt.quantity(one.second_half_mean, one.unit)}"
     )
 
 
-def _oddity(one: _Mean) -> str:
+def _oddity(one: Members) -> str:
     name = fmt.plain(one.text, 120)
     if one.two_modes:
         return f"{name} in two modes"
-    return (
-        f"{name} with {fmt.count_of(one.outliers, 'outlier')} of {fmt.count_of(one.count, 'value')}"
-    )
+    values = fmt.count_of(one.count or 0, "value")
+    return f"{name} with {fmt.count_of(one.outliers, 'outlier')} of {values}"
 
 
-def _named(some: Sequence[_Mean], text: Callable[[_Mean], str]) -> str:
+def _named(some: Sequence[Members], text: Callable[[Members], str]) -> str:
     more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
     return ", ".join(text(one) for one in some[:_MOST_NAMED]) + more
 
 
-def _width(one: _Mean) -> float:
+def _width(one: Members) -> float:
     return float("inf") if one.half_width_share is None else one.half_width_share
-
-
-class _OfRounds(Detail):
-    method: str = ""
-    rounds: int = 0
-    may_be_untrue: bool = False
-
-
-class _WithInterval(Detail):
-    interval: _OfRounds | None = None
-    official_time_share: Number | None = None
 
 
 # The numbers of benchmarks that are measured in rounds.
@@ -105,12 +68,12 @@ _OF_ROUNDS = ("b_eff_io", "b_eff", "RandomlyOrderedRingLatency", "RandomlyOrdere
 
 def interval_of_rounds(figure: Figure) -> str:
     """ "± 3 % (95 %, 5 rounds)", or nothing."""
-    reported = _WithInterval.of(figure).interval
+    reported = members_of(figure).interval
     half = figure.samples.half95 if figure.samples else None
-    if reported is None or half is None or not figure.metric.value:
+    if not reported or half is None or not figure.metric.value:
         return ""
     share = _share(half / figure.metric.value)
-    return f"± {share} (95 %, {fmt.count_of(reported.rounds, 'round')})"
+    return f"± {share} (95 %, {fmt.count_of(reported.rounds or 0, 'round')})"
 
 
 def _rounds_findings(result: Result) -> list[Finding]:
@@ -120,11 +83,11 @@ def _rounds_findings(result: Result) -> list[Finding]:
         interval = interval_of_rounds(figure) if figure else ""
         if figure is None or not interval:
             continue
-        reported = _WithInterval.of(figure)
+        reported = members_of(figure)
         text = f"{name}: {fmt.quantity(figure.metric.value, figure.metric.unit)} {interval}"
         if reported.official_time_share is not None:
             text += f", in {_share(reported.official_time_share)} of the time of an official run"
-        untrue = reported.interval is not None and reported.interval.may_be_untrue
+        untrue = reported.interval.may_be_untrue
         if untrue:
             text += "; the interval may be too narrow: the rounds drift or are autocorrelated"
         findings.append(Finding(text + ".", level="warn" if untrue else "info"))
@@ -134,9 +97,9 @@ def _rounds_findings(result: Result) -> list[Finding]:
 def precision_findings(result: Result) -> list[Finding]:
     findings = _rounds_findings(result)
     for record in result.figures_named("until_ci"):
-        reported = _UntilCi.of(record)
+        reported = members_of(record)
         figures = sorted(reported.figures, key=_width, reverse=True)
-        done = fmt.count_of(reported.repetitions, "repetition")
+        done = fmt.count_of(reported.repetitions or 0, "repetition")
         asked = _share(reported.asked_share)
         if reported.stopped_by == "precise" and figures:
             text = (
@@ -157,7 +120,7 @@ def precision_findings(result: Result) -> list[Finding]:
                 f" chance: {_named(drifting, _halves)}. Intervals of such means may be too narrow."
             )
             findings.append(Finding(text, level="warn"))
-        odd = [one for one in reported.figures if one.two_modes or one.outliers > 0]
+        odd = [one for one in reported.figures if one.two_modes or (one.outliers or 0) > 0]
         if odd:
             text = (
                 f"More than one level: {_named(odd, _oddity)}. The mean of such rates is"

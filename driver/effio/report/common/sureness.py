@@ -6,53 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report.common.names import differing, place_text
 from effio.report.common.spread import Repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
-from effio.store.details import Detail
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Figure, Measurement, Number
+from effio.store.records import Figure, Measurement
 
 # Longer tables are for the page, not for the terminal.
 _LONG = 40
 _MOST_NAMED = 3
 # Of b_eff_io, whose own findings say it.
 _LEFT_OUT = "leaving one round out"
-
-
-class _Interval(Detail):
-    method: str = ""
-    rounds: int = 0
-    worth_rounds: Number | None = None
-    may_be_untrue: bool = False
-    none: str = ""
-
-
-class _OfFigure(Detail):
-    interval: _Interval | None = None
-
-
-class _Pass(Detail):
-    """Rates in `unit`."""
-
-    method: str = ""
-    unit: str = ""
-    slices: int = 0
-    slice_seconds: Number | None = None
-    mean: Number | None = None
-    low95: Number | None = None
-    high95: Number | None = None
-    worth_slices: Number | None = None
-    may_be_untrue: bool = False
-    reasons: list[str] = Field(default_factory=list)
-    none: str = ""
-
-
-class _OfMeasurement(Detail):
-    batch_means: _Pass | None = None
 
 
 def _names(figures: Sequence[Figure]) -> list[str]:
@@ -66,12 +32,12 @@ def _share(half: float | None, mean: float | None) -> float | None:
     return half / abs(mean) if half is not None and mean else None
 
 
-def _means(result: Result) -> list[tuple[Figure, _Interval]]:
-    reported = [(f, _OfFigure.of(f).interval) for f in result.figures]
-    return [(f, i) for f, i in reported if i is not None and i.method and f.samples is not None]
+def _means(result: Result) -> list[tuple[Figure, Members]]:
+    reported = [(f, members_of(f).interval) for f in result.figures]
+    return [(f, i) for f, i in reported if i.method and f.samples is not None]
 
 
-def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
+def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
     rows: list[list[Cell]] = []
     for name, (figure, interval) in zip(_names([f for f, _ in means]), means, strict=True):
         half = figure.samples.half95 if figure.samples else None
@@ -102,12 +68,12 @@ def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
     )
 
 
-def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
+def _passes_table(passes: Sequence[tuple[Measurement, Members]]) -> Table:
     rows: list[list[Cell]] = []
     keys = differing([m.where for m, _ in passes], [(m.access, m.pattern) for m, _ in passes])
     for m, reported in passes:
         known = None not in (reported.low95, reported.high95)
-        half = (reported.high95 - reported.low95) / 2 if known else None  # type: ignore[operator]
+        half = (reported.high95 - reported.low95) / 2 if known else None
         rows.append(
             [
                 m.access,
@@ -143,10 +109,10 @@ def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | N
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
     means = _means(result)
-    reported = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
-    passes = [(m, one) for m, one in reported if one is not None]
+    reported = [(m, members_of(m).batch_means) for m in result.measurements if m.valid]
+    passes = [(m, one) for m, one in reported if one]
     tables = [spread_table(several)] if several else []
-    if certain := [(f, i) for f, i in means if i.rounds >= FEWEST or i.method == _LEFT_OUT]:
+    if certain := [(f, i) for f, i in means if (i.rounds or 0) >= FEWEST or i.method == _LEFT_OUT]:
         tables.append(_means_table(certain))
     if any(one.method for _, one in passes):
         tables.append(_passes_table(passes))

@@ -15,7 +15,6 @@ from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import Block, Finding, Headline, Section
 from effio.report.study.answers import (
-    Study,
     answer_tables,
     cells_of,
     division_findings,
@@ -23,7 +22,6 @@ from effio.report.study.answers import (
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
 from effio.report.study.peak import peak_figure
 from effio.report.study.rates import (
-    Rate,
     access_of,
     coordinates,
     operation_of,
@@ -32,15 +30,9 @@ from effio.report.study.rates import (
     rate_table,
     varying,
 )
-from effio.store.details import Detail, Rows
+from effio.store.members import members_of, run_members
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-
-
-class _Best(Detail):
-    place: dict[str, Any] | None = None
-    others: Rows[dict[str, Any]] | None = None  # for the other kinds of access
-    weakest: dict[str, Any] | None = None
 
 
 def _rivals(result: Result, place: dict[str, Any]) -> list[FigureRecord]:
@@ -73,7 +65,7 @@ def _rate_headline(
         and (m.pattern, m.access) == (place.get("pattern"), place.get("access"))
         and common.lies_at(m.where, place)
     ]
-    alone = Rate.of(figure).transfer_rate_bytes_per_second
+    alone = members_of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
     where.append(certainty.doubt_of_first(figure, _rivals(result, place), word))
@@ -90,11 +82,11 @@ def _rate_headline(
 
 class StudyReporter:
     def headline(self, result: Result) -> Headline:
-        declared = Study.of_run(result).headline
+        declared = run_members(result.run, "study").headline
         if declared == "throughputs" and (stated := self._throughputs(result)) is not None:
             return stated
         figure = result.figure(result.benchmark.replace("-", "_"))
-        if figure is None or (place := _Best.of(figure).place) is None:
+        if figure is None or not (place := members_of(figure).place):
             stated = headline_of(figure, result, common.context_of(result))
             unit = stated.unit if figure is not None else "B/s"
             return Headline(
@@ -103,7 +95,7 @@ class StudyReporter:
         if declared == "strongest and weakest":
             return self._strongest_and_weakest(result, place)
         if declared == "by access":
-            return self._by_access(result, place, _Best.of(figure).others or ())
+            return self._by_access(result, place, members_of(figure).others)
         return _rate_headline("highest rate", result, place)
 
     def _by_access(
@@ -123,7 +115,7 @@ class StudyReporter:
 
     def _throughputs(self, result: Result) -> Headline | None:
         """Things per second: the first in full, the others next to it."""
-        throughputs = Study.of_run(result).throughputs or ()
+        throughputs = run_members(result.run, "study").throughputs
         names = [t.name for t in throughputs]
         found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
         if not found:
@@ -142,7 +134,7 @@ class StudyReporter:
             "; ".join([", ".join(part for part in place if part), *more]),
             anchor="study",
         )
-        parts = {(p[0], p[1]) for t in throughputs if t.name == first.name for p in t.passes}
+        parts = {tuple(p) for t in throughputs if t.name == first.name for p in t.passes}
         return common.claimed(headline, result, cells_of(result, first, parts), first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
@@ -151,10 +143,10 @@ class StudyReporter:
         headline = _rate_headline(f"strongest pattern, {access}", result, place, "strongest")
         rates = _rivals(result, place)
         own = result.figure(result.benchmark.replace("-", "_"))
-        weakest = _Best.of(own).weakest if own is not None else None
-        if weakest is None and rates:
+        weakest = members_of(own).weakest
+        if not weakest and rates:
             weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
-        if weakest is None or weakest == place:
+        if not weakest or weakest == place:
             return headline
         low = _rate_headline("", result, weakest, "weakest", first=False)
         text = f"; weakest: {low.shown()} {low.context}"

@@ -6,46 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import NO_MEAN, Cell, Column, Finding, Quantity, Table
 from effio.report.study.rates import Coordinate, access_of, operation_of, place_of
-from effio.store.details import Detail, Rows
 from effio.store.evidence import Place, evidence_of, short_of
 from effio.store.evidence import place_of as place_of_bytes
+from effio.store.members import run_members
 from effio.store.reader import Result
-from effio.store.records import Count, Measurement
 from effio.store.records import Figure as FigureRecord
-
-
-class Throughput(Detail):
-    """Things per second over several passes: (pattern, access) each."""
-
-    name: str = ""
-    passes: list[tuple[str, str]] = Field(default_factory=list)
-
-
-class _Extent(Detail):
-    tiles: Count | None = None
-    dataset_elements: Count | None = None
-
-
-class Study(Detail):
-    """The study as described in the run line: the figures that answer its question."""
-
-    headline: str = ""
-    throughputs: Rows[Throughput] | None = None
-    preset: str = ""
-    calibrated: bool = False
-    extents: Rows[_Extent] | None = None
-
-    @classmethod
-    def of_run(cls, result: Result) -> Study:
-        study = result.run.extra.get("study")
-        return cls.model_validate(study) if isinstance(study, dict) else cls()
+from effio.store.records import Measurement
 
 
 def cells_of(result: Result, f: FigureRecord, passes: set[tuple[str, str]]) -> list[Measurement]:
@@ -64,9 +35,9 @@ def _evidence(result: Result, cells: Sequence[Measurement]) -> str:
 def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
     """Things per second, over the passes that they take."""
     rows: list[list[Cell]] = []
-    for throughput in Study.of_run(result).throughputs or ():
+    for throughput in run_members(result.run, "study").throughputs:
         for f in result.figures_named(throughput.name):
-            passes = {(p[0], p[1]) for p in throughput.passes}
+            passes = {tuple(p) for p in throughput.passes}
             if f.metric.value is None:
                 continue
             rows.append(
@@ -76,7 +47,7 @@ def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None
                     Quantity(f.metric.value, f.metric.unit),
                     common.interval_of(f) or NO_MEAN,
                     _evidence(result, cells_of(result, f, passes)),
-                    ", ".join(fmt.plain(f"{p} {a}", 60) for p, a in throughput.passes),
+                    ", ".join(fmt.plain(" ".join(p), 60) for p in throughput.passes),
                 ]
             )
     columns = [
@@ -117,7 +88,7 @@ def _counting(result: Result, rates: Sequence[FigureRecord]) -> list[FigureRecor
 
 def pattern_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
     """For each access the strongest and the weakest pattern, where that is the study's question."""
-    if Study.of_run(result).headline != "strongest and weakest":
+    if run_members(result.run, "study").headline != "strongest and weakest":
         return None
     rates = [f for f in result.figures_named("bandwidth") if f.metric.value]
     rows: list[list[Cell]] = []
@@ -154,15 +125,15 @@ def answer_tables(result: Result, axes: Sequence[Coordinate]) -> list[Table]:
 
 def division_findings(result: Result) -> list[Finding]:
     """What was divided how, where a reader compares it with other runs."""
-    members, found = Study.of_run(result), []
+    members, found = run_members(result.run, "study"), []
     if members.calibrated:
         text = (
             f"The amounts are those of preset {fmt.plain(members.preset, 40)}, calibrated: files"
             " and bytes are those of a published run, how they are divided is ours."
         )
         found.append(Finding(text, "study"))
-    tiles = [e.tiles for e in members.extents or () if e.tiles]
-    lengths = [e.dataset_elements for e in members.extents or () if e.dataset_elements]
+    tiles = [e.tiles for e in members.extents if e.tiles]
+    lengths = [e.dataset_elements for e in members.extents if e.dataset_elements]
     if tiles and len(tiles) == len(lengths):
         counts, sizes = (" × ".join(map(str, some)) for some in (tiles, lengths))
         axes = " × ".join("xyz"[: len(tiles)])

@@ -11,32 +11,10 @@ from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Finding
 from effio.report.study.rates import Coordinate, operation_of, place_of, varying
-from effio.store.details import Detail
 from effio.store.evidence import Place
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Number
-
-
-class _Ranks(Detail):
-    ranks: Number | None = None
-
-
-class _SpeedUp(_Ranks):
-    from_ranks: Number | None = None
-
-
-class _Enough(Detail):
-    """Details of the fewest ranks with nearly the best rate; rates in bytes per second."""
-
-    of_ranks: Number | None = None
-    rate_bytes_per_second: Number | None = None
-    best_ranks: Number | None = None
-    best_rate_bytes_per_second: Number | None = None
-    fewest_ranks: Number | None = None
-    fewest_rate_bytes_per_second: Number | None = None
-    shape: str = ""
-    answer: str = ""  # "known", "once", "growing", "unclear"; empty in older results
 
 
 def _why_above(result: Result, share: FigureRecord) -> str:
@@ -104,7 +82,7 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
     # For each operation and values of the other axes: ranks, fewest ranks, speed-up.
     found: dict[tuple[str, str], tuple[float, float, FigureRecord]] = {}
     for f in result.figures_named("speed_up"):
-        ranks, fewest = (reported := _SpeedUp.of(f)).ranks, reported.from_ranks
+        ranks, fewest = (reported := members_of(f)).ranks, reported.from_ranks
         if f.metric.value is None or ranks is None or fewest is None or not 0 < fewest < ranks:
             continue
         key = operation_of(f), place_of(f, [a for a in axes if f.where.get(a.name) != ranks])
@@ -125,7 +103,7 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
 
 def _rate_with(result: Result, speed_up: FigureRecord, ranks: float) -> FigureRecord | None:
     """The mean rate with this number of ranks at the place of a speed-up."""
-    most = _SpeedUp.of(speed_up).ranks
+    most = members_of(speed_up).ranks
     for f in result.figures_named("bandwidth"):
         if f.where.keys() == speed_up.where.keys() and all(
             f.where[name] == (ranks if value == most else value)
@@ -162,7 +140,7 @@ _SHAPES = {
 
 def enough_sentence(f: FigureRecord) -> str:
     """ "use 12 of 64 processes for I/O" and the basis for it; empty if it is not known."""
-    reported, ranks = _Enough.of(f), f.metric.value
+    reported, ranks = members_of(f), f.metric.value
     rate, best, one = (
         reported.rate_bytes_per_second,
         reported.best_rate_bytes_per_second,

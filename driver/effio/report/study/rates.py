@@ -10,17 +10,10 @@ from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
-from effio.store.details import Detail
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Number, as_number
-
-
-class Rate(Detail):
-    """Details of a rate or of the peak: the rate of the calls alone, in bytes per second."""
-
-    transfer_rate_bytes_per_second: Number | None = None
-    cache: str = ""
+from effio.store.records import as_number
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ def _series(
         style,
         high=[high for _, high in ends],
         low=[low for low, _ in ends],
-        notes=[fmt.plain(Rate.of(f).cache, 40) for f in some],
+        notes=[fmt.plain(members_of(f).cache, 40) for f in some],
     )
 
 
@@ -222,7 +215,7 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
     rows: list[list[Cell]] = []
     for name in ("peak", "bandwidth"):
         for f in result.figures_named(name):
-            reported = Rate.of(f)
+            reported = members_of(f)
             rows.append(
                 [
                     *(axis.text(f) for axis in axes),
