@@ -5,7 +5,7 @@ time of each file went, and what a restart took. docs/benchmarks/flash_io.md say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -25,6 +25,7 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
 from effio.report.scaling import ScalingPoint, scaling_blocks
 from effio.store.members import members_of
@@ -72,37 +73,40 @@ def _part(measurements: Sequence[Measurement], part: str) -> float:
     return fmean(known) if known else 0.0
 
 
+# The measurements of an access and a file.
+_File = tuple[tuple[str, str], list[Measurement]]
+
+
+def _mean(of: Callable[[Measurement], float | None]) -> Callable[[_File], Cell]:
+    """Of those that have one."""
+
+    def mean(file: _File) -> Cell:
+        known = [value for m in file[1] if (value := of(m)) is not None]
+        return fmean(known) if known else None
+
+    return mean
+
+
+def _counted_seconds(m: Measurement) -> float:
+    return members_of(m).by_definition_seconds or m.total_seconds
+
+
 def file_table(measurements: Sequence[Measurement]) -> Table:
-    rows: list[list[Cell]] = []
-    for (access, name), some in _files(measurements).items():
-        counted = [members_of(m).by_definition_seconds or m.total_seconds for m in some]
-        rates = [m.rate.value for m in some if m.rate.value is not None]
-        stored = [members_of(m).synced_bandwidth_bytes_per_second for m in some]
-        synced = [rate for rate in stored if rate is not None]
-        rows.append(
-            [
-                access,
-                fmt.plain(name, 40),
-                len(some),
-                int(fmean(m.bytes for m in some)),
-                fmean(counted),
-                fmean(synced) if synced else None,
-                fmean(rates) if rates else None,
-                sum(m.verified_bytes for m in some),
-            ]
-        )
-    return Table(
+    return table_of(
+        _files(measurements).items(),
         [
-            Column("access"),
-            Column("file"),
-            Column("files", "1"),
-            Column("size", "B"),
-            Column("time", "s"),
-            Column("on storage", "B/s"),
-            Column("rate", "B/s"),
-            Column("verified", "B"),
+            (Column("access"), lambda file: file[0][0]),
+            (Column("file"), lambda file: fmt.plain(file[0][1], 40)),
+            (Column("files", "1"), lambda file: len(file[1])),
+            (Column("size", "B"), lambda file: int(fmean(m.bytes for m in file[1]))),
+            (Column("time", "s"), _mean(_counted_seconds)),
+            (
+                Column("on storage", "B/s"),
+                _mean(lambda m: members_of(m).synced_bandwidth_bytes_per_second),
+            ),
+            (Column("rate", "B/s"), _mean(lambda m: m.rate.value)),
+            (Column("verified", "B"), lambda file: sum(m.verified_bytes for m in file[1])),
         ],
-        rows,
         "Files",
         "Times are the slowest rank's, times and rates means over the files. On storage: the rate"
         " with the sync. Time and rate are those of the benchmark's definition, without it.",
@@ -110,15 +114,16 @@ def file_table(measurements: Sequence[Measurement]) -> Table:
 
 
 def part_table(measurements: Sequence[Measurement]) -> Table:
-    parts = ("header", "unknown", "close", "sync")
-    rows: list[list[Cell]] = [
-        [access, fmt.plain(name, 40), *[_part(some, part) for part in parts]]
-        for (access, name), some in _files(measurements).items()
-        if access == "write"
-    ]
-    return Table(
-        [Column("access"), Column("file"), *[Column(_PARTS[part], "s") for part in parts]],
-        rows,
+    def seconds(part: str) -> tuple[Column, Callable[[_File], Cell]]:
+        return Column(_PARTS[part], "s"), lambda file: _part(file[1], part)
+
+    return table_of(
+        [file for file in _files(measurements).items() if file[0][0] == "write"],
+        [
+            (Column("access"), lambda file: file[0][0]),
+            (Column("file"), lambda file: fmt.plain(file[0][1], 40)),
+            *map(seconds, ("header", "unknown", "close", "sync")),
+        ],
         "Parts of writing",
         "The slowest rank's, means over the files.",
     )

@@ -6,7 +6,7 @@ docs/benchmarks/overlap.md says how to read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from effio import text as fmt
 from effio.report import common
@@ -25,6 +25,7 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
 from effio.store.evidence import short_of
 from effio.store.members import members_of
@@ -154,58 +155,39 @@ def cell_table(result: Result) -> Table | None:
     if not hidden:
         return None
     cells = _cells(result)
-    seconds = {
-        name: {_key(f): f.metric.value for f in result.figures_named(name)}
-        for name in ("io_seconds", "work_seconds", "both_seconds", "work_slowdown")
-    }
-    rows: list[list[Cell]] = []
-    for f in hidden:
-        reported = members_of(f)
-        low, high = certainty.ends_of(f)
-        evidence = common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual)
-        rows.append(
-            [
-                _case(f),
-                _word(f, "way"),
-                _size(f),
-                seconds["io_seconds"].get(_key(f)),
-                seconds["work_seconds"].get(_key(f)),
-                seconds["both_seconds"].get(_key(f)),
-                f.metric.value,
-                low,
-                high,
-                seconds["work_slowdown"].get(_key(f)),
-                reported.post_seconds,
-                reported.poll_seconds,
-                reported.wait_seconds,
-                _limit_text(f),
-                short_of(evidence),
-            ]
-        )
-    return Table(
+
+    def of(name: str) -> Callable[[FigureRecord], Cell]:
+        """The value of another figure of the same cell."""
+        values = {_key(f): f.metric.value for f in result.figures_named(name)}
+        return lambda f: values.get(_key(f))
+
+    def evidence(f: FigureRecord) -> str:
+        return short_of(common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual))
+
+    return table_of(
+        hidden,
         [
-            Column("case"),
-            Column("way"),
-            Column("transfer", "B"),
-            Column("I/O alone", "s"),
-            Column("work alone", "s"),
-            Column("both", "s"),
-            Column("hides", "1", "%", 3),
-            Column("at least", "1", "%", 3),
-            Column("at most", "1", "%", 3),
-            Column("work takes", "1", "%", 3),
-            Column("begin", "s", extra=True),
-            Column("asking", "s", extra=True),
-            Column("wait", "s", extra=True),
-            Column("limit"),
-            Column("bytes from or to", extra=True),
+            (Column("case"), _case),
+            (Column("way"), lambda f: _word(f, "way")),
+            (Column("transfer", "B"), _size),
+            (Column("I/O alone", "s"), of("io_seconds")),
+            (Column("work alone", "s"), of("work_seconds")),
+            (Column("both", "s"), of("both_seconds")),
+            (Column("hides", "1", "%", 3), lambda f: f.metric.value),
+            (Column("at least", "1", "%", 3), lambda f: certainty.ends_of(f)[0]),
+            (Column("at most", "1", "%", 3), lambda f: certainty.ends_of(f)[1]),
+            (Column("work takes", "1", "%", 3), of("work_slowdown")),
+            (Column("begin", "s", extra=True), lambda f: members_of(f).post_seconds),
+            (Column("asking", "s", extra=True), lambda f: members_of(f).poll_seconds),
+            (Column("wait", "s", extra=True), lambda f: members_of(f).wait_seconds),
+            (Column("limit"), _limit_text),
+            (Column("bytes from or to", extra=True), evidence),
         ],
-        rows,
         "Cells",
         "Means over the repetitions; at least and at most are the 95 % interval, or the range of"
         " two to four repetitions. Begin, asking and wait are the parts of both that are neither"
         " computation nor hidden.",
-        page_only=len(rows) > 40,
+        longest=40,
     )
 
 

@@ -19,6 +19,7 @@ from effio.report.model import (
     Report,
     Series,
     Table,
+    table_of,
 )
 from effio.store.reader import Result
 
@@ -104,22 +105,23 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
 def _headline_table(
     reports: Sequence[Report], results: Sequence[Result], reported: Sequence[str]
 ) -> Table:
-    rows: list[list[Cell]] = [
+    def value(r: Report) -> Cell:
+        return None if r.headline.value is None else Quantity(r.headline.value, r.headline.unit)
+
+    return table_of(
+        list(zip(reports, results, reported, strict=True)),
         [
-            r.name,
-            r.benchmark,
-            r.headline.name,
-            None if r.headline.value is None else Quantity(r.headline.value, r.headline.unit),
-            r.headline.unit,
-            r.headline.verdict,
-            common.seconds_of(result),
-            text,
-        ]
-        for r, result, text in zip(reports, results, reported, strict=True)
-    ]
-    columns = [Column(n) for n in ("run", "benchmark", "figure")]
-    columns += [Column("value", "1"), Column("unit in CSV"), Column("valid")]
-    return Table([*columns, Column("took", "s"), Column("differs in")], rows, "Headlines")
+            (Column("run"), lambda row: row[0].name),
+            (Column("benchmark"), lambda row: row[0].benchmark),
+            (Column("figure"), lambda row: row[0].headline.name),
+            (Column("value", "1"), lambda row: value(row[0])),
+            (Column("unit in CSV"), lambda row: row[0].headline.unit),
+            (Column("valid"), lambda row: row[0].headline.verdict),
+            (Column("took", "s"), lambda row: common.seconds_of(row[1])),
+            (Column("differs in"), lambda row: row[2]),
+        ],
+        "Headlines",
+    )
 
 
 def across(results: Sequence[Result]) -> list[Block]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from effio import text as fmt
 from effio.report.common.names import differing, place_text
-from effio.report.model import Cell, Column, Finding, Quantity, Table
+from effio.report.model import Column, Finding, Quantity, Table, table_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
@@ -75,41 +75,31 @@ def _operation(m: Measurement) -> str:
     return " ".join(filter(None, (m.access, m.pattern)))
 
 
+def _of_median(one: Repeated) -> str:
+    median = one.statement.of_median
+    if not median:
+        return ""
+    return f"{fmt.quantity(median.low, one.unit)} to {fmt.quantity(median.high, one.unit)}"
+
+
 def spread_table(found: Sequence[Repeated]) -> Table:
-    rows: list[list[Cell]] = []
-    for one in found:
-        stated, median = one.statement, one.statement.of_median
-        rows.append(
-            [
-                one.name,
-                stated.summary.count,
-                Quantity(stated.value, one.unit),
-                stated.spread(one.unit),
-                Quantity(stated.summary.median, one.unit),
-                f"{fmt.quantity(median.low, one.unit)} to {fmt.quantity(median.high, one.unit)}"
-                if median
-                else "",
-                stated.grade.value,
-                stated.text,
-            ]
-        )
-    return Table(
+    return table_of(
+        found,
         [
-            Column("what"),
-            Column("repetitions", "1"),
-            Column("overall", "1"),
-            Column("spread"),
-            Column("median", "1"),
-            Column("95 % of the median"),
-            Column("overall value is"),
-            Column("what is odd, and what to do", below=True),
+            (Column("what"), lambda one: one.name),
+            (Column("repetitions", "1"), lambda one: one.statement.summary.count),
+            (Column("overall", "1"), lambda one: Quantity(one.statement.value, one.unit)),
+            (Column("spread"), lambda one: one.statement.spread(one.unit)),
+            (Column("median", "1"), lambda one: Quantity(one.statement.summary.median, one.unit)),
+            (Column("95 % of the median"), _of_median),
+            (Column("overall value is"), lambda one: one.statement.grade.value),
+            (Column("what is odd, and what to do", below=True), lambda one: one.statement.text),
         ],
-        rows,
         "Repetitions",
         "Overall: the total amount over the total time of all repetitions, which is below the mean"
         " of their rates. Fewer than five repetitions have a range and no interval; from 60 on the"
         " value is called reliable, if nothing is odd. Where something is odd, report the median.",
-        page_only=len(rows) > _LONG,
+        longest=_LONG,
     )
 
 

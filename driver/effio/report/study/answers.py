@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
-from effio.report.model import NO_MEAN, Cell, Column, Finding, Quantity, Table
+from effio.report.model import NO_MEAN, Cell, Column, Finding, Quantity, Table, table_of
 from effio.report.study.rates import Coordinate, access_of, operation_of, place_of
 from effio.store.evidence import Place, evidence_of, short_of
 from effio.store.evidence import place_of as place_of_bytes
@@ -58,21 +58,18 @@ def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None
 
 
 def files_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
-    rows: list[list[Cell]] = [
+    rates = [f for f in result.figures_named("files_per_second") if f.metric.value is not None]
+    if not rates:
+        return None
+    return table_of(
+        rates,
         [
-            *(axis.text(f) for axis in axes),
-            operation_of(f),
-            f.metric.value,
-            common.interval_of(f) or NO_MEAN,
-        ]
-        for f in result.figures_named("files_per_second")
-        if f.metric.value is not None
-    ]
-    columns = [*(Column(axis.title) for axis in axes), Column("pass"), Column("files/s", "op/s")]
-    return (
-        Table([*columns, Column("interval", below=True)], rows, "Files per second")
-        if rows
-        else None
+            *((Column(axis.title), axis.text) for axis in axes),
+            (Column("pass"), operation_of),
+            (Column("files/s", "op/s"), lambda f: f.metric.value),
+            (Column("interval", below=True), lambda f: common.interval_of(f) or NO_MEAN),
+        ],
+        "Files per second",
     )
 
 
