@@ -80,6 +80,7 @@ def test_members_of_another_type_than_described_are_missing() -> None:
         steady={"reached": 1},
         remark=7,
         verify_seconds=-1.0,
+        synced_bandwidth_bytes_per_second=True,
     )
     assert not wrong.rank_rate_bytes_per_second
     assert wrong.rank_rate_bytes_per_second.min is None
@@ -89,6 +90,7 @@ def test_members_of_another_type_than_described_are_missing() -> None:
     assert wrong.steady.reached is None
     assert wrong.remark == ""
     assert wrong.verify_seconds is None
+    assert wrong.synced_bandwidth_bytes_per_second is None
     assert not of().steady
 
 
