@@ -207,7 +207,7 @@ Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::st
     }
     b_eff_io::FrontEnd front_end;
     front_end.view = make_classic_b_eff_io_view(reader.header());
-    front_end.tell = [](const std::string& message) {
+    front_end.warn = [](const std::string& message) {
         std::fputs((message + "\n").c_str(), stdout);
         std::fflush(stdout);
     };

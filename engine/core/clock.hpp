@@ -70,7 +70,7 @@ class Clock {
     /// Virtual clocks only: time passes on this rank.
     void advance(double seconds) { virtual_seconds_ += seconds; }
 
-    /// Virtual clocks only: this rank waits until `seconds`, if that lies ahead.
+    /// Virtual clocks only: this rank waits until `seconds`, if that is ahead.
     void wait_until(double seconds) {
         if (seconds > virtual_seconds_) virtual_seconds_ = seconds;
     }

@@ -19,7 +19,7 @@ constexpr std::array<ExitCodeInfo, 8> table{{
      "stopped by a signal; the results up to then are complete and good"},
     {ExitCode::hung, "hung", "no progress within the watchdog's limit; the job was ended"},
     {ExitCode::environment, "environment",
-     "the machine lacks something: no MPI, wrong launcher, missing library"},
+     "something is missing on the machine: no MPI, wrong launcher, missing library"},
     {ExitCode::results, "results",
      "the place of results takes no more; what was measured is reported and kept elsewhere if "
      "possible"},

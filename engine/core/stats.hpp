@@ -84,7 +84,7 @@ class Histogram {
     double mean_seconds() const;
     double min_seconds() const;
     double max_seconds() const;
-    /// Time below which the fraction `q` (0…1) of the operations lie (nearest rank); 0 when empty.
+    /// Time below which the fraction `q` (0…1) of the operations are (nearest rank); 0 when empty.
     double quantile_seconds(double q) const;
 
     std::span<const std::uint64_t> counts() const { return counts_; }

@@ -67,7 +67,7 @@ void Cold::before(bool my_turn, bool drop) {
     before_ = resident();
 }
 
-void Cold::tell(CacheEvidence& evidence, std::int64_t bytes, bool reading) const {
+void Cold::complete(CacheEvidence& evidence, std::int64_t bytes, bool reading) const {
     if (!place_.real_files) return;
     evidence.resident_before = mean(before_);
     evidence.resident_after = mean(resident());

@@ -72,7 +72,7 @@ class Cold {
     /// Local: this rank reads what another node wrote.
     void reads_of_another_node() { elsewhere_ = true; }
     /// Collective. After the access: `bytes` were moved by all, `reading` or writing.
-    void tell(CacheEvidence& evidence, std::int64_t bytes, bool reading) const;
+    void complete(CacheEvidence& evidence, std::int64_t bytes, bool reading) const;
 
   private:
     /// The files that this rank looked at.

@@ -19,7 +19,7 @@ Ending ending_of(const std::optional<Error>& error, bool interrupted, std::strin
 /// The same of a run whose only errors are messages with wrong data.
 Ending ending_of_messages(const Agreed& agreed, bool interrupted, std::string_view before);
 
-/// One more thing that was done at the end; its failure makes the ending as grave as itself.
+/// One more thing that was done at the end; its failure makes the ending as severe as itself.
 void add(Ending& ending, const Status& more);
 
 }  // namespace effio

@@ -113,7 +113,7 @@ class Phases {
         }
         return remainder_of(total(), without);
     }
-    /// "total", the parts by name, "late": before this rank's own start, and "agree": what lies
+    /// "total", the parts by name, "late": before this rank's own start, and "agree": what is
     /// between the parts.
     std::vector<NamedNumber> seconds() const {
         std::vector<NamedNumber> list{{"total", total()}};

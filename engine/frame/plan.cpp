@@ -120,7 +120,7 @@ Estimate::Estimate(const Repeated& repeated, const std::function<Load(const Assu
     for (const Assumed assumed :
          {Assumed{}, Assumed{slow}, Assumed{fast}, Assumed{slow, true}, Assumed{fast, true}}) {
         const Load once = one(assumed);
-        const auto span = until_ci.foretell(repeated.repetitions, repeated.noun, once.seconds);
+        const auto span = until_ci.predict(repeated.repetitions, repeated.noun, once.seconds);
         const auto within = [&](double count) {
             if (repeated.limit_seconds <= 0 || once.seconds <= 0) return count;
             return std::min(count, std::max(1.0, std::ceil(repeated.limit_seconds / once.seconds)));

@@ -15,7 +15,7 @@ void StorageOptions::declare_place(OptionTable& table) {
 
 void StorageOptions::declare(OptionTable& table) {
     declare_place(table);
-    table.add("backend", backend.name, "way to reach storage").choices(backend_names(needs));
+    table.add("backend", backend.name, "storage backend").choices(backend_names(needs));
     table
         .add("backend-options", backend.settings,
              "settings of the backend, key=value,…; `effio-mpi describe backends` lists them")

@@ -406,7 +406,7 @@ std::string UntilCi::text() const {
     return out;
 }
 
-void UntilCi::tell(Session& session, std::string_view benchmark, const Json& group) const {
+void UntilCi::report(Session& session, std::string_view benchmark, const Json& group) const {
     if (!options_.on() || !session.comm.is_root()) return;
     Figure f = figure(benchmark);
     f.where = group;

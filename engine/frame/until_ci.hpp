@@ -104,8 +104,8 @@ class UntilCi {
     std::string text() const;
     /// On the root: the figure into the result, the text to the console. Nothing without
     /// --until-ci. `group` is whose figures these are, if the run has several series.
-    void tell(Session& session, std::string_view benchmark,
-              const Json& group = Json::object()) const;
+    void report(Session& session, std::string_view benchmark,
+                const Json& group = Json::object()) const;
 
   private:
     static double width_of(const Series& series);

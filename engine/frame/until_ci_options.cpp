@@ -50,8 +50,8 @@ Status UntilCiOptions::check_most(std::int64_t most, std::string_view name) cons
         "{} {}: with --until-ci this is the maximum and must be at least {}", name, most, least));
 }
 
-UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_view noun,
-                                              double one_seconds) const {
+UntilCiOptions::Span UntilCiOptions::predict(std::int64_t most, std::string_view noun,
+                                             double one_seconds) const {
     Span span;
     span.repetitions = count_of(most, noun);
     span.least_repetitions = span.most_repetitions = static_cast<double>(most);

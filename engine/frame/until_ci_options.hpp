@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of repeating until intervals are narrow, and what a plan foretells from them.
+// Options of repeating until intervals are narrow, and what a plan predicts from them.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct UntilCiOptions {
     double least_seconds() const { return at_least ? at_least->count : least_seconds_unasked; }
     double limit_seconds() const { return limit ? limit->count : seconds_unasked; }
 
-    /// What a plan foretells from the seconds of one repetition.
+    /// What a plan predicts from the seconds of one repetition.
     struct Span {
         double least_repetitions = 1;
         double most_repetitions = 1;
@@ -47,7 +47,7 @@ struct UntilCiOptions {
         double share = 0;         ///< of --until-ci; 0 without it
         double limit_seconds = 0;
     };
-    Span foretell(std::int64_t most, std::string_view noun, double one_seconds) const;
+    Span predict(std::int64_t most, std::string_view noun, double one_seconds) const;
 };
 
 /// Of a plan, for programs.

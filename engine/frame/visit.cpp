@@ -130,7 +130,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
     const bool reading = sums[0] > 0;
     seen.bytes = sums[reading ? 0 : 1];
     seen.cache = watch.end(seen.bytes, reading);
-    if (steps.cold != nullptr) steps.cold->tell(*seen.cache, seen.bytes, reading);
+    if (steps.cold != nullptr) steps.cold->complete(*seen.cache, seen.bytes, reading);
     return seen;
 }
 

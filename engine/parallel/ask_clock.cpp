@@ -19,7 +19,7 @@ Ahead ahead_by(std::span<const RoundTrip> trips) {
         trips, {}, [](const RoundTrip& trip) { return trip.answered - trip.asked; });
     const double half = (shortest->answered - shortest->asked) / 2;
     // Clocks may differ by years: only small differences are halved.
-    return {shortest->told - shortest->asked - half, half};
+    return {shortest->answer - shortest->asked - half, half};
 }
 
 Ahead ask_clock(const Comm& comm, int other) {
@@ -27,7 +27,7 @@ Ahead ask_clock(const Comm& comm, int other) {
     for (auto& trip : trips) {
         trip.asked = comm.clock().now();
         send_number(comm, trip.asked, other);
-        trip.told = receive_number(comm, other);
+        trip.answer = receive_number(comm, other);
         trip.answered = comm.clock().now();
     }
     return ahead_by(trips);

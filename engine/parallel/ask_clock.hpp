@@ -11,7 +11,7 @@ namespace effio {
 /// A question for another clock: this one's readings around it, and the other's in between.
 struct RoundTrip {
     double asked = 0;
-    double told = 0;
+    double answer = 0;
     double answered = 0;
 };
 

@@ -36,7 +36,7 @@ std::string unescaped(const std::string& field) {
     return out;
 }
 
-/// True if `directory` is `point` or lies below it.
+/// True if `directory` is `point` or is below it.
 bool lies_below(const std::string& directory, const std::string& point) {
     return point == "/" || (directory.starts_with(point) &&
                             (directory.size() == point.size() || directory[point.size()] == '/'));

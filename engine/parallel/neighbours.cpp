@@ -27,7 +27,7 @@ void Neighbours::write(const Json& line) const {
     if (!written) fmt::print(stderr, "effio: {}\n", written.error().text());
 }
 
-void Neighbours::tell(const char* event, ExitCode status, const std::string& reason) const {
+void Neighbours::send(const char* event, ExitCode status, const std::string& reason) const {
     write(Json{{"event", event},
                {"group", number()},
                {"status", effio::name(status)},

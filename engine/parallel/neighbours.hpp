@@ -44,10 +44,10 @@ class Neighbours {
     /// A line of the file; any rank, any thread.
     void write(const Json& line) const;
     /// This group has ended; nothing of it is left to do.
-    void end(ExitCode status, const std::string& reason) const { tell("end", status, reason); }
+    void end(ExitCode status, const std::string& reason) const { send("end", status, reason); }
     /// This group ends the whole job: the others are to stop.
     void call_off(ExitCode status, const std::string& reason) const {
-        tell("call_off", status, reason);
+        send("call_off", status, reason);
     }
     /// By group.
     std::vector<Report> reports() const;
@@ -73,7 +73,7 @@ class Neighbours {
     ExitCode wait_for_all(Progress& progress, ExitCode mine) const;
 
   private:
-    void tell(const char* event, ExitCode status, const std::string& reason) const;
+    void send(const char* event, ExitCode status, const std::string& reason) const;
     template <class True>
     void wait_until(Progress& progress, True&& come) const;
 

@@ -3,7 +3,7 @@
 //
 // Before the first and after the last measurement the root asks the first ranks of the other nodes
 // for their clocks, one node after the other, and so knows each within half a round trip. Of many
-// nodes it asks some that lie evenly among them, so that this takes some milliseconds on any
+// nodes it asks some, evenly spaced, so that this takes some milliseconds on any
 // number of ranks. Nothing is corrected by it: what compares the clocks of ranks compares them anew
 // before each interval (CommonClock).
 #pragma once

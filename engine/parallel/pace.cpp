@@ -119,9 +119,9 @@ bool Deadline::judge(double now) {
     if (counted && elapsed >= limits_.min_seconds) return stop(limits_.at_count);
     if (limits_.seconds > 0 && elapsed >= limits_.seconds) return stop(StopReason::time);
     if (interrupted_.load(std::memory_order_relaxed)) return stop(StopReason::interrupted);
-    if (told_ == nullptr) return true;
-    const StopReason told = told_->load(std::memory_order_relaxed);
-    return told == StopReason::none || stop(told);
+    if (stopped_elsewhere_ == nullptr) return true;
+    const StopReason stopped_elsewhere = stopped_elsewhere_->load(std::memory_order_relaxed);
+    return stopped_elsewhere == StopReason::none || stop(stopped_elsewhere);
 }
 
 SlicedVote::SlicedVote(const Comm& comm, const std::atomic<bool>& interrupted,

@@ -139,10 +139,13 @@ class Deadline {
         }
     };
 
-    /// `told`, if given, stops this worker when another one puts a reason there.
+    /// `stopped_elsewhere`, if given, stops this worker when another one puts a reason there.
     Deadline(const Clock& clock, const std::atomic<bool>& interrupted, Limits limits,
-             const std::atomic<StopReason>* told = nullptr)
-        : interrupted_(interrupted), told_(told), limits_(limits), ticker_(clock) {
+             const std::atomic<StopReason>* stopped_elsewhere = nullptr)
+        : interrupted_(interrupted),
+          stopped_elsewhere_(stopped_elsewhere),
+          limits_(limits),
+          ticker_(clock) {
         judge_at_ = limits_.max_count > 0 ? limits_.max_count : never;
     }
 
@@ -187,7 +190,7 @@ class Deadline {
     bool judge(double now);
 
     const std::atomic<bool>& interrupted_;
-    const std::atomic<StopReason>* told_;
+    const std::atomic<StopReason>* stopped_elsewhere_;
     Limits limits_;
     Ticker ticker_;
     std::int64_t done_ = 0;

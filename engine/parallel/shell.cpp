@@ -99,16 +99,16 @@ Status run_in_shell(Session& session, const std::string& command, const ShellVar
     // Another thread waits, so that this one sees a request to stop and still learns of the end at
     // once.
     auto end = std::async(std::launch::async, wait_for, process);
-    bool told = false;
+    bool terminated = false;
     while (end.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
         session.progress.beat();  // it takes as long as the user wants
-        if (told || !session.interrupted.load()) continue;
+        if (terminated || !session.interrupted.load()) continue;
         kill(-process, SIGTERM);
-        told = true;
+        terminated = true;
     }
     int status = 0;
     const pid_t ended = waitpid(process, &status, 0);
-    if (told || session.interrupted.load()) return {};
+    if (terminated || session.interrupted.load()) return {};
     if (ended != process) {
         return failure(command, fmt::format("has an unknown end: {}", std::strerror(errno)));
     }

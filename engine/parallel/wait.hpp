@@ -6,7 +6,7 @@
 
 namespace effio {
 
-/// Waits for so long by the session's clock, giving signs of life, or until a signal asks the run
+/// Waits for this long by the session's clock, giving signs of life, or until a signal asks the run
 /// to stop.
 void wait_as_asked(Session& session, double seconds);
 

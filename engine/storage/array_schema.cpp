@@ -153,10 +153,9 @@ Status ArraySchema::check(std::size_t variable, const Slab& slab) const {
                slab.count[d] <= extents[d] - slab.start[d];
     }
     if (fits) return {};
-    return usage_error(
-        fmt::format("variable {}: start ({}), count ({}) does not lie in extents ({})",
-                    variables[variable].name, fmt::join(slab.start, ","),
-                    fmt::join(slab.count, ","), fmt::join(extents, ",")));
+    return usage_error(fmt::format("variable {}: start ({}), count ({}) is not within extents ({})",
+                                   variables[variable].name, fmt::join(slab.start, ","),
+                                   fmt::join(slab.count, ","), fmt::join(extents, ",")));
 }
 
 std::int64_t ArraySchema::share_bytes(int rank) const {

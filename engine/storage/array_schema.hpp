@@ -106,12 +106,12 @@ struct ArraySchema {
     Slab rows(std::size_t variable, std::int64_t begin, std::int64_t count) const;
     std::int64_t bytes(std::size_t variable, const Slab& slab) const;
     /// The slab that is the elements [first, first + count) in the variable's order; nothing where
-    /// no slab is. None of no elements lies at the start.
+    /// no slab is. None of no elements is at the start.
     std::optional<Slab> run(std::size_t variable, std::int64_t first, std::int64_t count) const;
     /// Where the last byte of the slab ends, from the variable's begin; 0 for an empty slab.
     std::int64_t end_of(std::size_t variable, const Slab& slab) const;
     Box box(std::size_t variable, const Slab& slab) const;
-    /// The slab lies in the variable; else a usage error that names both.
+    /// The slab is in the variable; else a usage error that names both.
     Status check(std::size_t variable, const Slab& slab) const;
     /// Bytes of all that `rank` of the writers writes.
     std::int64_t share_bytes(int rank) const;

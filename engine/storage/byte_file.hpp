@@ -315,7 +315,7 @@ class Storage {
     /// Collective over `comm` (one rank for a separate file).
     virtual Result<std::unique_ptr<ByteFile>> open(const Comm& comm,
                                                    const OpenRequest& request) = 0;
-    /// Local. Removing what is not there is no error.
+    /// Local. Removing what is not there is not an error.
     virtual Status remove(const std::string& path) = 0;
     /// How many ranks the plan lets work at the same time from now on; `sim` shares its rate so.
     virtual void set_active_ranks(int) {}

@@ -165,8 +165,8 @@ class Differences {
         if (sums_[3 * which + 2] > 0) return {};
         return Pair{sums_[3 * which], sums_[3 * which + 1]};
     }
-    void tell(std::size_t which, std::optional<std::int64_t>& read,
-              std::optional<std::int64_t>& written) const {
+    void get(std::size_t which, std::optional<std::int64_t>& read,
+             std::optional<std::int64_t>& written) const {
         const auto moved = sum(which);
         if (!moved) return;
         read = moved->in;
@@ -281,9 +281,9 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
     sums.sum_over(comm_);
 
     CacheEvidence evidence;
-    sums.tell(0, evidence.process_read, evidence.process_written);
-    sums.tell(1, evidence.device_read, evidence.device_written);
-    sums.tell(2, evidence.client_read, evidence.client_written);
+    sums.get(0, evidence.process_read, evidence.process_written);
+    sums.get(1, evidence.device_read, evidence.device_written);
+    sums.get(2, evidence.client_read, evidence.client_written);
     if (fs_ && evidence.client_read) evidence.client = client_of(*fs_);
     if (fs_ && is_of_servers(*fs_)) {
         evidence.network.emplace();
@@ -294,7 +294,7 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
     if (!reading && synced_ && bytes > 0) {
         std::optional<std::int64_t> read;
         std::optional<std::int64_t> written;
-        sums.tell(3, read, written);
+        sums.get(3, read, written);
         if (written) evidence.unwritten = std::max<std::int64_t>(bytes - *written, 0);
     }
     judge(evidence, bytes, reading, fs_ ? &*fs_ : nullptr);

@@ -15,7 +15,7 @@ class OwnSharesFile : public ArrayFile {
         : ArrayFile(session, request), rank_(rank) {}
 
     int rank() const { return rank_; }
-    /// The part of the slab's variable that this rank writes, if the slab lies in it.
+    /// The part of the slab's variable that this rank writes, if the slab is in it.
     Result<Slab> share_around(std::size_t variable, const Slab& slab) const;
 
     /// Bytes from `offset` of a writer's share of a variable on.

@@ -68,7 +68,7 @@ bool is_gone(Session& session, const std::string& path) {
 }
 
 /// In an end that is not orderly there is only stderr.
-bool tell(const Status& removed) {
+bool report(const Status& removed) {
     if (removed) return true;
     std::fputs(fmt::format("effio: {}\n", removed.error().text()).c_str(), stderr);
     return false;
@@ -463,7 +463,7 @@ bool Target::remove_all_quietly() const {
     const int ranks = all_ours_ ? 1 : ranks_;
     for_share(request_.files, rank, ranks, [&](const FileSet& set, int i) {
         if (!removes(set) || not_ours_.contains(path(set, i))) return;
-        gone = tell(remove_file(path(set, i))) && gone;
+        gone = report(remove_file(path(set, i))) && gone;
         if (set.own_directory && !not_ours_.contains(own_directory(set, i))) {
             ::rmdir(own_directory(set, i).c_str());
         }
@@ -474,7 +474,7 @@ bool Target::remove_all_quietly() const {
     }
     for (const auto& set : request_.trees) {
         for (std::int64_t i = 0; i < set.count(); ++i) {
-            gone = tell(remove_own_tree(set.path(i), token_, set.names)) && gone;
+            gone = report(remove_own_tree(set.path(i), token_, set.names)) && gone;
         }
     }
     return gone;

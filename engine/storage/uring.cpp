@@ -272,7 +272,7 @@ class UringFile : public PosixFile {
         return std::unique_ptr<TransferQueue>(std::make_unique<Queue>(*this, std::move(*ring)));
     }
 
-    Json describe() const override { return told_; }
+    Json describe() const override { return description_; }
 
   protected:
     Result<std::int64_t> write_run(std::int64_t offset, std::span<const std::byte> data) override {
@@ -310,11 +310,12 @@ class UringFile : public PosixFile {
     void register_memory(Ring& ring, RegisteredMemory memory) {
         const std::size_t bytes = memory.bytes();
         const int code = ring.register_memory(std::move(memory));
-        told_ = Json{{"registered_bytes", code == 0 ? bytes : 0}};
+        description_ = Json{{"registered_bytes", code == 0 ? bytes : 0}};
         if (code == 0) return;
-        told_["remark"] = fmt::format("buffers not registered: {}{}",
-                                      system_error("io_uring_register_buffers", path(), code).cause,
-                                      code == ENOMEM ? locked_limit(bytes) : std::string());
+        description_["remark"] =
+            fmt::format("buffers not registered: {}{}",
+                        system_error("io_uring_register_buffers", path(), code).cause,
+                        code == ENOMEM ? locked_limit(bytes) : std::string());
     }
 
     Result<std::int64_t> move_alone(const Request& request) {
@@ -348,7 +349,7 @@ class UringFile : public PosixFile {
 
     std::unique_ptr<Ring> ring_;
     UringSettings settings_;
-    Json told_ = Json::object();
+    Json description_ = Json::object();
 };
 
 class UringStorage : public PosixStorage {

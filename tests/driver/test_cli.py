@@ -257,7 +257,7 @@ def test_a_figure_with_switches_is_drawn_as_chosen(kept: Effio) -> None:
 
     first = drawn()
     assert drawn("--variant", "2 ranks", "-o", "same.png") == first
-    other = drawn("--variant", "4")  # as much as tells it from the others
+    other = drawn("--variant", "4")  # as much as distinguishes it
     assert (kept.cwd / "classic-4.png").is_file()
     linear = drawn("--linear")
     assert (kept.cwd / "classic-linear.png").is_file()
@@ -321,7 +321,7 @@ def test_list_and_describe(with_engine: Effio) -> None:
     assert "b-eff-io" in with_engine.call("list", "--names").stdout.split()
     described = with_engine.call("describe", "b-eff-io").stdout
     assert "--partitions" in described
-    assert "[default: a quick look of 60s that drops caches" in " ".join(described.split())
+    assert "[default: a quick check of 60s that drops caches" in " ".join(described.split())
     options = json.loads(with_engine.call("describe", "b-eff-io", "--json").stdout)["options"]
     assert "max-bytes" in {o["name"] for o in options}
     assert "latency=" in with_engine.call("describe", "sim").stdout

@@ -200,7 +200,7 @@ static long resident(void) {
     return kib * 1024;
 }
 
-static void tell(void) {
+static void write_counts(void) {
     const char* path = getenv("EFFIO_COUNTS");
     if (!path) return;
     int rank = 0;
@@ -218,6 +218,6 @@ static void tell(void) {
 }
 
 int MPI_Finalize(void) {
-    tell();
+    write_counts();
     return PMPI_Finalize();
 }

@@ -173,14 +173,14 @@ def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
     words += ["--memory-per-rank", "256MiB", "--partitions", "1"]
     quick = any_engine.run(words, tmp_path, ranks=1)
     assert quick.code == 0, quick
-    assert "A quick look of a minute" in quick.stdout
+    assert "A quick check of a minute" in quick.stdout
     assert quick.result.run["b-eff-io"]["quick_look"] is True
     assert quick.result.run["options"]["time"] == 60
     assert quick.result.run["options"]["drop-cache"] == "on"
     reasons = quick.result.figure("b_eff_io")["reasons"]
     assert "not reached: caches are left as the definition finds them (no --drop-cache)" in reasons
     official = any_engine.run([*words, "--time", "60s"], tmp_path, ranks=1)
-    assert "quick look" not in official.stdout
+    assert "quick check" not in official.stdout
     result = official.results[-1]
     assert result.run["b-eff-io"]["quick_look"] is False
     assert result.run["options"]["drop-cache"] == "off"

@@ -27,7 +27,7 @@ class Beff : public BenchmarkWith<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 2 effio-mpi b-eff --quick\n"
-               "      a first look in about 20 seconds (NOT VALID officially)\n"
+               "      a quick check in about 20 seconds (NOT VALID officially)\n"
                "  mpiexec -n 64 effio-mpi b-eff\n"
                "      an official run, 1 to 5 minutes\n"
                "  mpiexec -n 64 effio-mpi b-eff --quick --pairs all\n"
@@ -113,7 +113,7 @@ Ending Beff::run(Job& job) {
     if (session.comm.is_root()) {
         for (Observer* observer : observers) observer->end(result);
     }
-    until_ci.tell(session, "b-eff");
+    until_ci.report(session, "b-eff");
     if (result.complete && ending.status != ExitCode::interrupted) {
         beyond(job, exchanges, *runner, result, ending);
     }

@@ -42,7 +42,7 @@ class BeffIo : public BenchmarkWith<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 4 effio-mpi b-eff-io --dir /scratch/me\n"
-               "      a quick look in about a minute, at the disk and not the memory (NOT VALID)\n"
+               "      a quick check in about a minute, of the disk and not the memory (NOT VALID)\n"
                "  mpiexec -n 64 effio-mpi b-eff-io --time 30min --partitions 64 --dir /scratch/me\n"
                "      an official run\n"
                "  mpiexec -n 64 effio-mpi b-eff-io --until-ci 5% --partitions 64 --dir "
@@ -157,11 +157,11 @@ Ending BeffIo::run(Job& job) {
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> table = make_console_view(session.console, session.results.path());
     const std::vector<Observer*> observers{records.get(), table.get(), front_end_.view.get()};
-    const auto tell = front_end_.tell ? front_end_.tell : [](const std::string& message) {
+    const auto warn = front_end_.warn ? front_end_.warn : [](const std::string& message) {
         std::fputs((message + "\n").c_str(), stderr);
     };
     return run->end(session, *storage,
-                    Runner(job, *setup, *storage, target, *hints, observers, tell).run());
+                    Runner(job, *setup, *storage, target, *hints, observers, warn).run());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace effio::b_eff_io {
 /// and wrong data go. Both may be empty.
 struct FrontEnd {
     std::unique_ptr<Observer> view;
-    std::function<void(const std::string&)> tell;
+    std::function<void(const std::string&)> warn;
 };
 
 /// What a hints file may name in a run with these partitions.

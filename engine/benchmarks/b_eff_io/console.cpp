@@ -38,7 +38,7 @@ class ConsoleView : public Observer {
             sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", n);
         if (s.parameters.quick_look) {
             console_.print(fmt::format(
-                "A quick look of a minute, because no --time is given{}. It is NOT VALID\n"
+                "A quick check of a minute, because no --time is given{}. It is NOT VALID\n"
                 "officially: that takes 30 minutes for each partition (--time) and leaves caches "
                 "alone.\n",
                 s.parameters.storage.cache.drop

@@ -131,7 +131,7 @@ void Runner::verify(OpenFile& f) {
     const Agreed agreed = agree(session_, f.comm, mine);
     f.partition.errors += agreed.error_count;
     f.sums.verified_bytes = f.comm.sum(f.sums.verified_bytes);
-    if (agreed.error && session_.comm.is_root()) tell_(agreed.error->text());
+    if (agreed.error && session_.comm.is_root()) warn_(agreed.error->text());
     note(agreed);
 }
 

@@ -36,8 +36,8 @@ Error wrong_bytes(const std::string& call_name, const ByteFile& file, const RowT
 class Trouble {
   public:
     Trouble(const Session& session, const RowTask& task, RowMeasured& measured,
-            const std::function<void(const std::string&)>& tell)
-        : session_(session), task_(task), measured_(measured), tell_(tell) {}
+            const std::function<void(const std::string&)>& warn)
+        : session_(session), task_(task), measured_(measured), warn_(warn) {}
 
     /// True if the call went well.
     [[gnu::always_inline]] bool passed(Status done) {
@@ -87,14 +87,14 @@ class Trouble {
 
   private:
     void say(const std::string& message) {
-        if (told_++ < task_.max_messages) tell_(message);
+        if (warned_++ < task_.max_messages) warn_(message);
     }
 
     const Session& session_;
     const RowTask& task_;
     RowMeasured& measured_;
-    const std::function<void(const std::string&)>& tell_;
-    std::int64_t told_ = 0;
+    const std::function<void(const std::string&)>& warn_;
+    std::int64_t warned_ = 0;
 };
 
 // Separate loops for writing and for reading: the less code is between two calls, the less
@@ -227,9 +227,9 @@ CallForm call_form(Type type, bool shared_pointer) {
 }
 
 RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buffers& buffers,
-                        const RowTask& task, const std::function<void(const std::string&)>& tell) {
+                        const RowTask& task, const std::function<void(const std::string&)>& warn) {
     RowMeasured m;
-    Trouble trouble(session, task, m, tell);
+    Trouble trouble(session, task, m, warn);
     const Clock& clock = session.clock;
     const Row& row = task.row;
     const CallForm form = task.form;

@@ -53,9 +53,9 @@ struct RowMeasured {
     Agreed agreed;  ///< of all ranks, after the sync (writing) or the last call (reading)
 };
 
-/// Collective over `comm`. Messages about what goes wrong go to `tell`.
+/// Collective over `comm`. Messages about what goes wrong go to `warn`.
 RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buffers& buffers,
-                        const RowTask& task, const std::function<void(const std::string&)>& tell);
+                        const RowTask& task, const std::function<void(const std::string&)>& warn);
 
 /// Collective over `comm`, untimed: reads the row once more and compares every byte with what the
 /// buffers held when it was written. Sets the view where the task does.

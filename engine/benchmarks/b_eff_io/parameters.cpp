@@ -18,7 +18,7 @@ void Parameters::declare(OptionTable& table) {
              "--drop-cache is off then")
         .letter('T')
         .range(0, 1e9)
-        .automatic("a quick look of 60s that drops caches between accesses: NOT VALID");
+        .automatic("a quick check of 60s that drops caches between accesses: NOT VALID");
     table
         .add("partitions", partitions,
              "numbers of ranks to measure with; a number may be given more than once")

@@ -22,7 +22,7 @@ struct Parameters {
 
     std::optional<Bytes> memory_per_rank;
     std::optional<Bytes> total_memory;
-    /// Without it the run is a quick look: a minute, from an empty cache, not valid officially.
+    /// Without it the run is a quick check: a minute, from an empty cache, not valid officially.
     std::optional<Seconds> scheduled;
     Seconds time{1800};
     bool quick_look = false;

@@ -200,7 +200,7 @@ class RecordView : public Observer {
         Figure f = figure("type_bandwidth", {t.partition, t.ranks, name(t.access), name(t.type)},
                           Metric::rate(t.rate()));
         f.detail = type_fields().json(t);
-        tell_interval(f, t.estimate);
+        add_interval(f, t.estimate);
         recorder_.figure(f);
     }
 
@@ -208,7 +208,7 @@ class RecordView : public Observer {
         Figure f = figure("access_bandwidth", {a.partition, a.ranks, name(a.access)},
                           Metric::rate(a.average));
         f.detail = access_fields().json(a);
-        tell_interval(f, a.estimate);
+        add_interval(f, a.estimate);
         recorder_.figure(f);
     }
 
@@ -218,14 +218,15 @@ class RecordView : public Observer {
             if (!p.complete()) continue;
             const std::string bad =
                 p.all_rows_valid() ? "" : "a call, a sync or a size check failed in this partition";
-            const auto tell = [&](const char* what, double value, const Formula& formula) {
+            const auto add_average = [&](const char* what, double value, const Formula& formula) {
                 Figure f = judged(what, run, i, value, bad);
-                tell_interval(f, run.estimated(formula).value_or(Estimate{}));
+                add_interval(f, run.estimated(formula).value_or(Estimate{}));
                 recorder_.figure(f);
             };
-            tell("write_average", p.write_average(), of_partition(i, &Pooled::write_average));
-            tell("b_eff_io_partition", p.effective_bandwidth(),
-                 of_partition(i, &Pooled::effective_bandwidth));
+            add_average("write_average", p.write_average(),
+                        of_partition(i, &Pooled::write_average));
+            add_average("b_eff_io_partition", p.effective_bandwidth(),
+                        of_partition(i, &Pooled::effective_bandwidth));
         }
         const auto best = run.best();
         if (!best) {
@@ -240,7 +241,7 @@ class RecordView : public Observer {
         }
         const double value = run.partitions[*best].effective_bandwidth();
         Figure whole = judged("b_eff_io", run, *best, value, "");
-        tell_interval(whole, run.estimated(best_partition).value_or(Estimate{}));
+        add_interval(whole, run.estimated(best_partition).value_or(Estimate{}));
         whole.detail[official_share_field().name] = run.official_time_share();
         recorder_.figure(whole);
         Figure balance = figure("balance_time", {*best, run.partitions[*best].ranks},
@@ -260,7 +261,7 @@ class RecordView : public Observer {
         return f;
     }
 
-    static void tell_interval(Figure& f, const Estimate& estimate) {
+    static void add_interval(Figure& f, const Estimate& estimate) {
         if (!f.metric.reason.empty()) {
             f.detail["interval"] = no_interval(f.metric.reason);
         } else if (!estimate.interval) {

@@ -28,7 +28,7 @@ std::array<NamedNumber, 6> parts_of(const RowTimes& t) {
 
 Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
                const HintRules& hints, std::vector<Observer*> observers,
-               std::function<void(const std::string&)> tell)
+               std::function<void(const std::string&)> warn)
     : job_(job),
       session_(job.session),
       setup_(setup),
@@ -36,7 +36,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       target_(target),
       hints_(hints),
       notify_(session_, std::move(observers)),
-      tell_(std::move(tell)),
+      warn_(std::move(warn)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank,
                setup.parameters.data.shape(), setup.parameters.memory.pieces()),
@@ -72,9 +72,9 @@ Ending Runner::run() {
     const Agreed agreed = agree(session_, session_.comm, fatal_);
     note(agreed);
     result_.execution_seconds = session_.clock.now() - begin;
-    if (setup_.parameters.rounds > 1) tell_sums();
+    if (setup_.parameters.rounds > 1) report_sums();
     notify_([&](Observer& o) { o.end(result_); });
-    until_ci_.tell(session_, "b-eff-io");
+    until_ci_.report(session_, "b-eff-io");
 
     std::int64_t errors = 0;
     for (const auto& p : partitions_) errors += p.errors;
@@ -128,7 +128,7 @@ bool Runner::another_round() {
 }
 
 /// What is the sum of several rounds is reported once it is known.
-void Runner::tell_sums() {
+void Runner::report_sums() {
     if (!session_.comm.is_root()) return;
     for (std::size_t i = 0; i < partitions_.size(); ++i) {
         auto& p = result_.partitions[i];
@@ -311,7 +311,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     watch.begin();
 
     f.common.start();  // compares the clocks
-    auto m = measure_row(session_, f.comm, *f.file, buffers_, task, tell_);
+    auto m = measure_row(session_, f.comm, *f.file, buffers_, task, warn_);
     if (f.access != Access::read) watch.synced();
 
     RowResult r;
@@ -335,7 +335,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.cap_calls = task.cap_calls;
     r.granted = f.file->granted_hints();
     r.cache = watch.end(r.bytes, f.access == Access::read);
-    f.cold->tell(*r.cache, r.bytes, f.access == Access::read);
+    f.cold->complete(*r.cache, r.bytes, f.access == Access::read);
     if (r.read_ahead()) {
         r.cache->reason +=
             "; calls before read the rest ahead, for the file was dropped before it was opened";

@@ -27,10 +27,10 @@ std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks);
 
 class Runner {
   public:
-    /// Observers are called on the session's root only, `tell` on every rank.
+    /// Observers are called on the session's root only, `warn` on every rank.
     Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
            const HintRules& hints, std::vector<Observer*> observers,
-           std::function<void(const std::string&)> tell);
+           std::function<void(const std::string&)> warn);
 
     Ending run();
 
@@ -86,7 +86,7 @@ class Runner {
     void run_round();
     /// Collective, after a complete round: whether there is another, and what it measures.
     bool another_round();
-    void tell_sums();
+    void report_sums();
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm,
                      CommonClock& common, Sums& sums);
@@ -111,7 +111,7 @@ class Runner {
     const Target& target_;
     const HintRules& hints_;
     Observers<Observer> notify_;
-    std::function<void(const std::string&)> tell_;
+    std::function<void(const std::string&)> warn_;
     Comm self_;
     Buffers buffers_;
     std::vector<Partition> partitions_;

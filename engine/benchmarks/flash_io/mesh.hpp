@@ -77,7 +77,7 @@ class Mesh {
     /// The corner values from the cells around, packed.
     void interpolate(int variable, std::span<float> out) const;
 
-    /// The unknowns as they lie, and where a variable's interior is in them.
+    /// The order of the unknowns, and where a variable's interior is in them.
     std::span<const double> unknowns() const { return unknowns_; }
     Box interior(int variable) const;
 

@@ -101,7 +101,7 @@ Ending Runner::run() {
         if (!until_ci_.another(comm_, session_.clock.now())) break;
     }
     notify_([&](Observer& o) { o.end(setup_, repetitions_); });
-    until_ci_.tell(session_, "flash-io");
+    until_ci_.report(session_, "flash-io");
     return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
                      fmt::format("{} wrong values", data_errors_));
 }

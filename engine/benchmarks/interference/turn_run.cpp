@@ -92,7 +92,7 @@ class GroupTurn {
                       grace_of(members)),
           clock_(mine_.benchmark->virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real),
           comm_(all.split(mine_.number, clock_)),
-          gathering_(Comm::world(real_), neighbours_, [] {}, [this] { tell_call_off(); }) {
+          gathering_(Comm::world(real_), neighbours_, [] {}, [this] { send_call_off(); }) {
         if (works_ && clock_.is_virtual()) {
             for (const auto& m : members) {
                 const bool beside = m.number != mine_.number && takes_part(task.turn, m.number);
@@ -168,7 +168,7 @@ class GroupTurn {
     }
 
     /// What is reported of the whole job when a group has ended it.
-    void tell_call_off() const {
+    void send_call_off() const {
         const auto reports = neighbours_.reports();
         for (std::size_t i = 0; i < reports.size(); ++i) {
             if (!reports[i].called_off) continue;
@@ -184,7 +184,7 @@ class GroupTurn {
     template <class Work>
     void on_stage(const Task& task, Results& results, Work&& work) {
         Stage stage(world_, comm_, task, results);
-        const AtAbruptEnd watching(stage.session(), [this] { tell_call_off(); });
+        const AtAbruptEnd watching(stage.session(), [this] { send_call_off(); });
         work(stage.session());
         left_open_ = left_open_ || stage.session().left_open;
     }

@@ -145,10 +145,10 @@ void Parameters::declare(OptionTable& table) {
              "is written and read")
         .range(0, 1e9);
     table.flag("wear-out", wear_out,
-               "after the stonewall go on until all have done as much as the fastest");
+               "after the stonewall continue until all have done as much as the fastest");
     table.add("wear-out-limit", wear_out_limit, "but no longer than this in all; 0 = no limit")
         .range(0, 1e9);
-    table.add("min-time", min_time, "begin anew until this time is over").range(0, 1e9);
+    table.add("min-time", min_time, "start over until this time is over").range(0, 1e9);
     table.add("max-transfers", max_transfers, "calls of a worker at most; 0 = all").range(0, most);
     table.flag("steady", steady,
                "stop when the rate of all ranks is steady: over the last slices it ranges within "
@@ -203,7 +203,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("no");
     table
         .add("save-calls", save_calls,
-             "each rank writes begin and length of every call to PREFIX-<access>-<repetition>-"
+             "each rank writes start and length of every call to PREFIX-<access>-<repetition>-"
              "<rank>.csv, with the transfer size behind the access if there are several (16 bytes "
              "of "
              "memory a call)")

@@ -409,7 +409,7 @@ void Pass::run_together(Worker& worker, WorkerResult& done, PassDone& all) {
 
 void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& all) {
     WorkerThreads threads(static_cast<int>(workers.size()));
-    std::atomic<StopReason> told{StopReason::none};
+    std::atomic<StopReason> stop_reason{StopReason::none};
     std::optional<SteadyWatch> watch;
     const Clock& clock = session_.clock;
     double start = 0;
@@ -434,15 +434,15 @@ void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& al
         limits.max_count = worker.share().transfers;
         limits.min_seconds = until_.min_seconds;
         limits.at_count = until_.is_cut ? StopReason::cap : StopReason::count;
-        Deadline pace(clock, session_.interrupted, limits, &told);
+        Deadline pace(clock, session_.interrupted, limits, &stop_reason);
         const auto tick = [&](double now) {
             if (number == 0 && watch && watch->poll(now, moved())) {
-                told.store(StopReason::steady, std::memory_order_relaxed);
+                stop_reason.store(StopReason::steady, std::memory_order_relaxed);
             }
         };
         if (worker.share().transfers > 0) worker.loop(pace, tick);
         if (done.outcome.error && done.outcome.error->exit_code != ExitCode::data_errors) {
-            told.store(StopReason::error, std::memory_order_relaxed);
+            stop_reason.store(StopReason::error, std::memory_order_relaxed);
         }
         done.wall = {done.transfers, done.end, done.reason};
         if (!until_.wear_out) return;

@@ -68,7 +68,7 @@ Outcome Runner::run() {
     result_.seconds = session_.clock.now() - begin_;
     result_.interrupted = fatal_.interrupted;
     notify_([&](Observer& o) { o.end(result_); });
-    until_ci_.tell(session_, "ior");
+    until_ci_.report(session_, "ior");
     return fatal_;
 }
 
@@ -226,7 +226,7 @@ void Runner::write_phase(Task task) {
     if (result.valid && !stopping_ && p.verifies_after(Access::write)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
     }
-    tell(result);
+    report(result);
 }
 
 void Runner::read_phase(Task task) {
@@ -277,10 +277,10 @@ void Runner::read_phase(Task task) {
         }
         verify(again, result);
     }
-    tell(result);
+    report(result);
 }
 
-void Runner::tell(PhaseResult& result) {
+void Runner::report(PhaseResult& result) {
     result_.phases.push_back({result.access, result.geometry.transfer, result.repetition,
                               result.valid, result.rate(), result.total(), result.bytes,
                               result.stonewall, result.steady, result.stopped});

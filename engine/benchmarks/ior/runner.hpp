@@ -106,7 +106,7 @@ class Runner {
     std::vector<RankDetail> details_over_ranks(double bytes, double total, double transfer) const;
     void save_calls(const Task& task, const Measured& m, Outcome& mine) const;
     void finish(const Task& task, Measured& m, PhaseResult& result);
-    void tell(PhaseResult& result);
+    void report(PhaseResult& result);
     void write_count(const Measured& m, Outcome& mine) const;
     void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
     Status check_readable(const Task& task, Readable& readable) const;

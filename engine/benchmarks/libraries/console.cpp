@@ -27,7 +27,7 @@ class Tables {
     Tables(Console& console, const Parameters& parameters)
         : console_(console), parameters_(parameters) {}
 
-    void tell(const Comparison& all) {
+    void report(const Comparison& all) {
         for (const auto edge : parameters_.edges) {
             for (const bool write : {true, false}) table(all, edge, write);
             layers(all, edge);
@@ -106,7 +106,7 @@ class Tables {
 }  // namespace
 
 void print(Console& console, const Comparison& all, const Parameters& parameters) {
-    Tables(console, parameters).tell(all);
+    Tables(console, parameters).report(all);
 }
 
 }  // namespace effio::libraries

@@ -84,7 +84,7 @@ class Records {
     Records(Recorder& recorder, const Parameters& parameters)
         : recorder_(recorder), parameters_(parameters) {}
 
-    void tell(const Comparison& all) {
+    void write(const Comparison& all) {
         std::vector<Json> averaged;
         for (const Series& s : all.series()) {
             bandwidth(s);
@@ -163,7 +163,7 @@ class Records {
 }  // namespace
 
 void record(Recorder& recorder, const Comparison& all, const Parameters& parameters) {
-    Records(recorder, parameters).tell(all);
+    Records(recorder, parameters).write(all);
 }
 
 void add_figures(ResultInfo& info) {

@@ -47,7 +47,7 @@ void ColdRead::after(LocalResult& local) {
     if (!applies_) return;
     const std::int64_t bytes = iteration_.comm.sum(local.bytes);
     local.cache = watch_.end(bytes, true);
-    cold_.tell(*local.cache, bytes, true);
+    cold_.complete(*local.cache, bytes, true);
     if (!iteration_.parameters.adopts()) return;
     iteration_.session.progress.call("look for holes");
     Readable readable(true);

@@ -17,7 +17,7 @@ std::string time_cell(const std::optional<Histogram>& calls, double q) {
     return calls ? format_duration(calls->quantile_seconds(q)) : "-";
 }
 
-/// Where the items of a rank lie.
+/// Where the items of a rank are.
 std::string places(const Workload& w) {
     if (w.holders() == 1 && w.loops == 1) return "all in one directory";
     std::string where = "one directory";

@@ -65,7 +65,7 @@ void expect_finds(const Iteration& iteration, LocalResult& local);
 /// Collective.
 PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes);
 
-/// Collective: the items of a kind that lie in the trees.
+/// Collective: the items of a kind that are in the trees.
 Result<std::int64_t> count_on_disk(const Iteration& iteration, ItemKind thing);
 
 }  // namespace effio::mdtest

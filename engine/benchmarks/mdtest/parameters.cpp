@@ -170,7 +170,7 @@ void Parameters::declare(OptionTable& table) {
         .expert();
     table
         .add("save-calls", save_calls,
-             "each rank writes begin and length of every call to PREFIX-<thing>-<operation>-"
+             "each rank writes start and length of every call to PREFIX-<thing>-<operation>-"
              "<iteration>-<rank>.csv (16 bytes of memory a call)")
         .metavar("PREFIX")
         .automatic("no")

@@ -12,7 +12,7 @@
 namespace effio::mdtest {
 
 enum class Action {
-    populate,  ///< files that lie there before anything else
+    populate,  ///< files that are there before anything else
     create,    ///< tree: its directories
     stat,
     read,  ///< open for reading, read what was written, close

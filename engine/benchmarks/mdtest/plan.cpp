@@ -25,7 +25,7 @@ double operations_of(const Parameters& p, const Workload& w, const Phase& phase,
         case Action::list:
             return directories * ranks;
         case Action::find:
-            // What lies in the trees: files, and directories but their roots.
+            // What is in the trees: files, and directories but their roots.
             return items + static_cast<double>(p.populate) * (w.unique ? ranks : 1.0) + trees -
                    static_cast<double>(w.loops) * (w.unique ? ranks : 1.0);
         case Action::rename:

@@ -85,7 +85,7 @@ struct PhaseResult {
     bool has_rate() const { return valid && total_seconds() > 0 && operations > 0; }
 };
 
-/// What lies on disk against what was made and removed without an error.
+/// What is on disk against what was made and removed without an error.
 struct DiskCount {
     ItemKind thing = ItemKind::file;
     std::int64_t iteration = 0;

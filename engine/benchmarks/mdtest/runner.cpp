@@ -83,7 +83,7 @@ Ending Runner::run() {
         together(session_.comm, rank_csv_ ? rank_csv_->add(rank_table_.end(result_)) : Status());
     }
     notify_([&](Observer& o) { o.end(result_); });
-    for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
+    for (const auto& [place, until_ci] : repeated_) until_ci.report(session_, "mdtest", place);
     Ending ending = ending_of(error_, interrupted_, "phases", 0, {});
     if (error_) {
         ending.reason = fmt::format("{}, first: {}", count_of(errors_, "error"), error_->text());
@@ -109,7 +109,7 @@ void Runner::measure_sizes() {
         } else {
             wait_for_others(session_, count_of(size, "rank"));
         }
-        tell_those_who_waited();
+        agree_with_waiting_ranks();
         if (stopping_) return;
     }
 }
@@ -135,7 +135,7 @@ bool Runner::together(const Comm& comm, const Status& mine) {
     return stopping_;
 }
 
-void Runner::tell_those_who_waited() {
+void Runner::agree_with_waiting_ranks() {
     const Comm& all = session_.comm;
     all.barrier();
     Outcome outcome;
@@ -196,7 +196,7 @@ void Runner::iteration(Group& group, std::int64_t number) {
         phase(group, running, one);
         if (stopping_) return;
     }
-    for (const LocalResult& local : running.unpublished) tell(group, running, local);
+    for (const LocalResult& local : running.unpublished) report(group, running, local);
     if (!p.removes()) {
         for (const ItemKind thing : {ItemKind::directory, ItemKind::file}) {
             if (!stopping_) count(group, running, thing, false);
@@ -306,7 +306,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
         running.unpublished.push_back(std::move(local));
         return;
     }
-    tell(group, running, local);
+    report(group, running, local);
     if (phase.action == Action::move && !stopping_) {
         if (together(group.comm, prepare_move(group, running, false))) return;
     }
@@ -315,7 +315,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     }
 }
 
-void Runner::tell(Group& group, Running& running, const LocalResult& local) {
+void Runner::report(Group& group, Running& running, const LocalResult& local) {
     const PhaseResult r = publish(running.iteration, local, group.topology.nodes);
     const Phase& phase = *r.phase;
     const std::size_t thing = index(phase.thing);

@@ -51,7 +51,7 @@ class Runner {
     void measure(const Comm& comm);
     void iteration(Group& group, std::int64_t number);
     void phase(Group& group, Running& running, const Phase& phase);
-    void tell(Group& group, Running& running, const LocalResult& local);
+    void report(Group& group, Running& running, const LocalResult& local);
     void count(Group& group, Running& running, ItemKind thing, bool after_removal);
     void pause() const;
     /// True if all ranks must stop because a directory of the trees was replaced.
@@ -67,7 +67,7 @@ class Runner {
     /// True if all must stop.
     bool together(const Comm& comm, const Status& mine);
     /// Collective over the session: what ranks that did not measure do not know yet.
-    void tell_those_who_waited();
+    void agree_with_waiting_ranks();
     void note(const Error& error);
     Job& job_;
     Session& session_;

@@ -29,7 +29,7 @@ struct Tree {
     friend bool operator==(const Tree&, const Tree&) = default;
 };
 
-/// Where an item lies.
+/// Where an item is.
 struct Place {
     std::int64_t loop = 0;       ///< of the test directories of one iteration
     std::int64_t directory = 0;  ///< of the tree
@@ -121,7 +121,7 @@ inline constexpr const char* hard_suffix = ".link";
 inline constexpr const char* symbolic_suffix = ".symlink";
 inline constexpr const char* spare_suffix = ".spare";
 
-/// Of the files that lie in a directory before anything is measured.
+/// Of the files that are in a directory before anything is measured.
 inline constexpr const char* populated_stem = "file.populate.";
 
 /// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."

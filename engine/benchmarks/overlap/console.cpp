@@ -96,8 +96,8 @@ class ConsoleView : public Observer {
                            number(s->slow_downs()), limit ? std::string(name(*limit)) : "-",
                            bytes_of(s->point)});
             }
-            const std::string told = sentence(of_way);
-            if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";
+            const std::string text = sentence(of_way);
+            if (!text.empty()) sentences += "  " + wrapped(text, 118, 4) + "\n";
         }
         console_.print(fmt::format("\n{} alongside {} work, {}\n{}\n{}", write ? "Write" : "Read",
                                    name(work),

@@ -190,7 +190,7 @@ std::string sentence(std::span<const Series* const> of_a_way) {
         if (worst == nullptr || share(*s) < share(*worst)) worst = s;
     }
     if (any == nullptr) return {};
-    const auto tell = [&](const Series& s) {
+    const auto described = [&](const Series& s) {
         const Times mean = s.mean();
         const double percent = 100 * share(s);
         return fmt::format("{} of {} hides ({})",
@@ -209,10 +209,10 @@ std::string sentence(std::span<const Series* const> of_a_way) {
                           "machine that is quiet, would show it",
                           100 * known_within);
     }
-    text += tell(*best);
+    text += described(*best);
     // Sizes that are distinguished must differ by more than a tenth.
     if (share(*best) - share(*worst) > 1 - hides_wholly) {
-        text += fmt::format(", but {}", tell(*worst));
+        text += fmt::format(", but {}", described(*worst));
     }
     return text;
 }

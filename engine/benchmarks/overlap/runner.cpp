@@ -45,7 +45,7 @@ Ending Runner::run() {
         if (!stopping_ && !until_ci_.another(session_.comm, session_.clock.now())) break;
     }
     notify([&](Observer& o) { o.end(series_); });
-    until_ci_.tell(session_, "overlap");
+    until_ci_.report(session_, "overlap");
     Ending ending = ending_of(fatal_.error, fatal_.interrupted, "cells", data_errors_,
                               fmt::format("{} wrong bytes", data_errors_));
     if (wrong_in_warm_up_) ending.errors.push_back(*wrong_in_warm_up_);
@@ -307,7 +307,7 @@ void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size
         if (watch) {
             cell.ended = session_.clock.now();  // a check and other treatments may follow
             cell.cache = watch->end(cell.bytes, !write);
-            cold.tell(*cell.cache, cell.bytes, !write);
+            cold.complete(*cell.cache, cell.bytes, !write);
         }
         Status& status = at(treatment).status;
         if (!status) mine.fail(session_.signed_error(std::move(status.error())));

@@ -99,10 +99,10 @@ Work::Done Work::run(const Polls& plan, double seconds, const std::function<bool
         const double asked = clock.now();
         asks = poll();
         ++done.polls;
-        const double told = clock.now();
+        const double answered = clock.now();
         done.seconds += asked - begin;
-        done.poll_seconds += told - asked;
-        begin = told;
+        done.poll_seconds += answered - asked;
+        begin = answered;
     }
     done.seconds += clock.now() - begin;
     return done;

@@ -53,7 +53,7 @@ class Work {
     /// Collective: how long a piece takes while all ranks compute; the slowest rank's.
     void calibrate();
     double piece_seconds() const { return piece_seconds_; }
-    /// Pieces that take so long; at least one, and one more than there are polls.
+    /// Pieces that take this long; at least one, and one more than there are polls.
     Polls plan(double seconds, std::int64_t polls) const;
 
     struct Done {

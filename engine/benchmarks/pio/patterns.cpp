@@ -81,9 +81,8 @@ Result<Strides> parse_levels(const std::string& text) {
         if (!stride)
             return bad_levels(text, fmt::format("'{}' is not a size", level.substr(slash + 1)));
         if (stride->count < reach) {
-            return bad_levels(text,
-                              fmt::format("a stride of {} is less than the {} that lie inside",
-                                          format_exact(*stride), format_exact({reach})));
+            return bad_levels(text, fmt::format("a stride of {} is less than the {} inside",
+                                                format_exact(*stride), format_exact({reach})));
         }
         constexpr auto most = std::numeric_limits<std::int64_t>::max() / 4;
         if ((*count - 1) > (most - reach) / stride->count) {

@@ -316,7 +316,7 @@ Status Parameters::check_modules() {
         if (module.spatial == Spatial::own &&
             (has(layouts, {false, true}) || has(layouts, {true, true}))) {
             return usage_error(
-                "--levels defines what lies between pieces; use --layout c-c or nc-c with it");
+                "--levels defines what is between pieces; use --layout c-c or nc-c with it");
         }
         std::erase_if(module.buffers, [&](Bytes buffer) {
             auto why = misfit(module, buffer);

@@ -193,7 +193,7 @@ Ending Rings::run(Job& job) {
         record(session.results.recorder(), rounds);
         print(session.console, last[0], last[1], rounds, session.results.path());
     }
-    until_ci.tell(session, "rings");
+    until_ci.report(session, "rings");
     return ending_of_messages(agreed, runner.interrupted(), "rings");
 }
 

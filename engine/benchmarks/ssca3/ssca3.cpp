@@ -141,10 +141,9 @@ void Parameters::declare(OptionTable& table) {
              "sizes of a call, each is measured; 4B as in the inner loop of the reference")
         .range(1, 1e12)
         .automatic("whole files");
-    table.choice(
-        "pipelines", own_chains, {{"shared", false}, {"private", true}},
-        "one chain whose work is dealt out to the ranks, or one for each rank, with files of "
-        "its own");
+    table.choice("pipelines", own_chains, {{"shared", false}, {"private", true}},
+                 "one chain whose work is dealt out to the ranks, or one for each rank, with its "
+                 "own files");
     table.add("seed", seed, "of random places").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);

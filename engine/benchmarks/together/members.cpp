@@ -86,7 +86,7 @@ Status settle(Member& member) {
     }
     if (auto fit = member.benchmark->check(); !fit) return fit;
     const auto needed = member.benchmark->needed_directories();
-    // None: nothing of it lies in a file system, or the benchmark makes its directories itself.
+    // None: nothing of it is in a file system, or the benchmark makes its directories itself.
     if (std::find(needed.begin(), needed.end(), own) != needed.end()) member.own_directory = own;
     return {};
 }

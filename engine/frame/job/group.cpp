@@ -187,10 +187,10 @@ RunEnd run_task(const Task& task, Session& session, const World& world) {
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);
     // A further run that is stopped has done what it was for.
-    const bool worth_telling =
+    const bool worth_reporting =
         end.status != ExitCode::done && !(task.again && end.status == ExitCode::interrupted);
-    if (worth_telling) print_reason(session, task, end.status, end.reason);
-    // The `end` line says how the measurement ended; that it lies elsewhere, or nowhere, is said
+    if (worth_reporting) print_reason(session, task, end.status, end.reason);
+    // The `end` line says how the measurement ended; that it is elsewhere, or nowhere, is said
     // by the code alone, because that line may be the one for which there was no room.
     if (session.results.moved() || session.results.failed()) {
         code = static_cast<int>(graver(end.status, ExitCode::results));

@@ -123,7 +123,7 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
         if (!client && comm.rank() != pair.server) return 0.0;
         const int partner = client ? pair.server : pair.client;
         // The client's number goes to the server.
-        const auto tell = [&](std::int64_t count_of_client) {
+        const auto send_count = [&](std::int64_t count_of_client) {
             SureNumber number(count_of_client);
             const Step step = client ? Step{partner, {}, number.bytes(), {}}
                                      : Step{{}, partner, {}, number.bytes()};
@@ -136,12 +136,12 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
             return number.value();
         };
         double best = infinite;
-        std::int64_t count = tell(loops);
+        std::int64_t count = send_count(loops);
         for (int m = 0; m < schedule.pair_measurements;) {
             const double seconds = ping.round_trips(partner, client, schedule.bytes, count);
             // A loop that was too short is repeated by both; the client judges.
             const bool too_short = seconds < least_ticks * tick_;
-            const std::int64_t next = tell(too_short ? longer_loop(count) : count);
+            const std::int64_t next = send_count(too_short ? longer_loop(count) : count);
             if (next == count) {
                 best = std::min(best, seconds / (2 * static_cast<double>(count)));
                 ++m;

@@ -66,9 +66,9 @@ class ByteMover : public Mover {
     Status close() override { return file_->close(); }
     GrantedHints granted_hints() override { return file_->granted_hints(); }
     Json describe() override {
-        Json told = file_->describe();
-        if (const auto detours = file_->detours(); detours > 0) told["detours"] = detours;
-        return told;
+        Json described = file_->describe();
+        if (const auto detours = file_->detours(); detours > 0) described["detours"] = detours;
+        return described;
     }
     std::string call_name(Access access) const override {
         return file_->call_name(form_, access != Access::read);

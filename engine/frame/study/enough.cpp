@@ -25,7 +25,7 @@ const char* words(Shape shape) {
 }
 
 struct Curve {
-    EnoughRanks told;
+    EnoughRanks enough;
     std::vector<const Mean*> points;
 };
 
@@ -36,14 +36,14 @@ std::vector<Curve> curves_of(const Definition& definition, const std::vector<Mea
         Json where = mean.where();
         where.erase(definition.scales_over);
         auto curve = std::find_if(curves.begin(), curves.end(),
-                                  [&](const Curve& c) { return c.told.where == where; });
+                                  [&](const Curve& c) { return c.enough.where == where; });
         if (curve == curves.end()) {
             curve = curves.insert(curve, Curve{});
-            curve->told.where = std::move(where);
-            curve->told.where_text = fmt::format("{} {}", mean.cell->pattern, mean.pass.name);
+            curve->enough.where = std::move(where);
+            curve->enough.where_text = fmt::format("{} {}", mean.cell->pattern, mean.pass.name);
             for (const auto& axis : mean.cell->axes) {
                 if (axis.name == definition.scales_over || axis.value.is_null()) continue;
-                curve->told.where_text += fmt::format(", {} {}", axis.title, axis.text);
+                curve->enough.where_text += fmt::format(", {} {}", axis.title, axis.text);
             }
         }
         curve->points.push_back(&mean);
@@ -69,15 +69,15 @@ std::vector<std::vector<double>> complete_rounds(const std::vector<const Mean*>&
 std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vector<Mean>& means) {
     std::vector<EnoughRanks> all;
     if (definition.scales_over.empty()) return all;
-    for (auto& [told, points] : curves_of(definition, means)) {
+    for (auto& [enough, points] : curves_of(definition, means)) {
         std::sort(points.begin(), points.end(),
                   [](const auto* a, const auto* b) { return a->cell->ranks < b->cell->ranks; });
-        for (const auto* point : points) told.ranks.push_back(point->cell->ranks);
+        for (const auto* point : points) enough.ranks.push_back(point->cell->ranks);
         const auto rounds = complete_rounds(points);
         if (points.size() < 2 || rounds.empty()) continue;
-        told.rounds = std::ssize(rounds);
-        told.found = find_saturation(told.ranks, rounds);
-        all.push_back(std::move(told));
+        enough.rounds = std::ssize(rounds);
+        enough.found = find_saturation(enough.ranks, rounds);
+        all.push_back(std::move(enough));
     }
     return all;
 }

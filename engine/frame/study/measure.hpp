@@ -132,7 +132,7 @@ class Measure {
     void note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const;
     void save_calls(Done& done) const;
     PassResult sum_up(Done& done);
-    void tell_of_ranks(const Done& done, PassResult& result) const;
+    void add_rank_results(const Done& done, PassResult& result) const;
     Batches batches(const Done& done, const PassResult& result) const;
     std::unique_ptr<Mover> make_mover() const;
     Session& session() const { return stage_.job.session; }

@@ -63,7 +63,7 @@ std::vector<RemovedFile> gathered(const Comm& comm, const std::vector<RemovedFil
 
 /// How single ranks fared: the spread of their rates, where the slowest and the fastest are, and
 /// all of them if that is requested.
-void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
+void Measure::add_rank_results(const Done& done, PassResult& r) const {
     const Comm& comm = ranks_.of_the_run();
     const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
                                    [](const NamedNumber& s) { return s.name == "transfer"; });
@@ -160,7 +160,7 @@ PassResult Measure::sum_up(Done& done) {
     r.library = done.library;
     if (r.of_arrays) r.add_totals(comm, done.totals);
     r.backend = storage_.name();
-    tell_of_ranks(done, r);
+    add_rank_results(done, r);
     r.batches = batches(done, r);
     if (done.on_disk) r.on_disk = done.on_disk->over(comm);
     r.verifies = verifies();

@@ -17,7 +17,7 @@ std::int64_t kept_of(const Cell& cell, const Addresses& addresses, std::int64_t 
     return keep / StampedPattern::page * StampedPattern::page;
 }
 
-/// All pieces with what lies between them; of stamped data, what is kept and one piece.
+/// All pieces with what is between them; of stamped data, what is kept and one piece.
 std::int64_t span_of(const Cell& cell, const Addresses& addresses, std::int64_t keep,
                      std::int64_t reads) {
     if (cell.content == Content::stamped) {

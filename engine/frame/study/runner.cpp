@@ -261,10 +261,10 @@ class Runner {
         for (const auto& result : results) {
             if (result.valid) wrong_ += result.error_count;
         }
-        tell(results);
+        report(results);
     }
 
-    void tell(const std::vector<PassResult>& results) {
+    void report(const std::vector<PassResult>& results) {
         if (!session_.comm.is_root()) return;
         for (const auto& result : results) {
             if (warming_up_ && result.valid && result.error_count == 0) continue;
@@ -282,7 +282,7 @@ class Runner {
             const auto flows = means_.flows(means);
             notify_([&](Observer& o) { o.end(means, flows); });
         }
-        until_ci_.tell(session_, definition_.name);
+        until_ci_.report(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
         return ending_of(fatal_.error, fatal_.interrupted, "passes", wrong,
                          count_of(wrong, "piece") + " wrong");

@@ -153,7 +153,7 @@ class Source {
         (void)offset;
         return length;
     }
-    /// Fills `data`, which lies inside the size.
+    /// Fills `data`, which is inside the size.
     virtual Status read(std::int64_t offset, std::span<std::byte> data) = 0;
 
   protected:

@@ -268,11 +268,11 @@ TEST(ClassicSum, a_run_that_was_stopped_says_so_and_has_no_value) {
               std::string::npos);
 }
 
-/// The protocol of events that a view is told.
+/// The protocol of events that a view receives.
 struct ClassicProt : testing::Test {
     ClassicProt() {
         header_ = two_processes_header();
-        // The header shows the prefix: stand in the directory instead of naming it.
+        // The header shows the prefix: change to the directory instead of naming it.
         std::filesystem::current_path(directory_.path());
     }
     ~ClassicProt() override { std::filesystem::current_path("/"); }
@@ -402,7 +402,7 @@ TEST_F(ClassicProt, hint_lines_of_the_sample_come_out_line_by_line) {
     expect_same_lines(hint_lines, published("hint_lines.prot"));
 }
 
-TEST_F(ClassicProt, without_an_info_file_hints_are_not_told) {
+TEST_F(ClassicProt, without_an_info_file_hints_are_not_reported) {
     begin();
     RowResult r = row(9, Access::write, 0, 1, 1, {});
     r.granted.set("romio_ds_write", "automatic");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The classic texts of b_eff: the published sample of the result table (docs/definitions/b-eff.md)
-// to the letter, and values worked by hand elsewhere.
+// to the letter, and values worked manually elsewhere.
 #include <gtest/gtest.h>
 
 #include "classic/b_eff.hpp"

@@ -81,7 +81,7 @@ TEST(IorOptions, what_3x_had_is_understood) {
     EXPECT_EQ(read({"-O", "useO_DIRECT=1"}).direct, 1);
 }
 
-TEST(IorOptions, every_fault_is_told) {
+TEST(IorOptions, every_fault_is_reported) {
     EXPECT_EQ(
         refusal({"-b", "1x", "-!", "--nonsense", "word", "-t"}),
         "-b: '1x' is not a size: expected an integer with an optional suffix k, m, g, t or p\n"
@@ -378,7 +378,7 @@ TEST(ClassicSpace, used_is_total_without_free) {
     fs.used_inodes = 40;
     EXPECT_EQ(used_space(fs), "85.0%");
     EXPECT_EQ(used_inodes(fs), "62.5%");
-    EXPECT_EQ(used_space({}), "0.0%");  // a file system that does not tell
+    EXPECT_EQ(used_space({}), "0.0%");  // a file system without counts
 }
 
 }  // namespace

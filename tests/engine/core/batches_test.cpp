@@ -121,7 +121,7 @@ TEST(CallMarks, rare_slow_calls_are_within_the_interval) {
 }
 
 /// Of 1,000 passes of `calls` calls of 10 ms with noise: how often the interval of the rate holds
-/// the true one, and how often it is said to be untrue.
+/// the true one, and how often it is said to be unreliable.
 struct Held {
     double of_series = 0;
     double of_marks = 0;
@@ -164,8 +164,8 @@ TEST(Batches, known_noise_is_held_in_95_of_100_passes) {
     }
 }
 
-TEST(Batches, a_drift_within_a_pass_is_told) {
-    // Calls become a fifth slower from the begin to the end.
+TEST(Batches, a_drift_within_a_pass_is_reported) {
+    // Calls become a fifth slower from start to end.
     const auto found = held(1000, 0, 0.2 / 1000);
     EXPECT_LE(found.of_series, 0.05);
     EXPECT_GE(found.drifts, 0.99);

@@ -6,7 +6,7 @@
 namespace effio {
 namespace {
 
-TEST(Clock, virtual_time_passes_only_when_it_is_told_to) {
+TEST(Clock, virtual_time_passes_only_when_it_is_reported_to) {
     Clock clock(Clock::Kind::virtual_time);
     EXPECT_TRUE(clock.is_virtual());
     EXPECT_EQ(clock.now(), 0);

@@ -12,7 +12,7 @@
 namespace effio {
 namespace {
 
-using Piece = Run;  // testing::Test has a Run of its own
+using Piece = Run;  // testing::Test has its own Run
 
 std::vector<Piece> runs_of(const View& view, std::int64_t offset, std::int64_t bytes) {
     std::vector<Piece> runs;
@@ -169,7 +169,7 @@ TEST(Box, whole_rows_stand_together) {
     const Box rows{{4, 6, 2}, {1, 0, 0}, {2, 6, 2}, 4};
     EXPECT_TRUE(rows.is_contiguous());
     EXPECT_EQ(runs_of({0, rows}, 0, rows.bytes()), (std::vector<Piece>{{48, 96}}));
-    // One row in the slower dimensions: what is left of the fastest one stands together, too.
+    // One row in the slower dimensions: what is left of the fastest one is contiguous, too.
     const Box part{{4, 6, 2}, {3, 5, 1}, {1, 1, 1}, 4};
     EXPECT_TRUE(part.is_contiguous());
     EXPECT_EQ(part.first(), ((3 * 6 + 5) * 2 + 1) * 4);

@@ -158,7 +158,7 @@ TEST(Options, words_are_values_of_an_enumeration_and_back) {
               Json::parse(R"({"one": "red", "some": ["green", "green"], "light": "off"})"));
 }
 
-TEST(Options, words_tell_their_choices_and_default) {
+TEST(Options, words_show_their_choices_and_default) {
     const Json d = Colours().table.describe()["options"];
     EXPECT_EQ(d[0]["type"], "choice");
     EXPECT_EQ(d[0]["choices"], Json::parse(R"(["red", "green", "blue"])"));
@@ -244,7 +244,7 @@ TEST(Options, values_out_of_range_name_the_range) {
     EXPECT_TRUE(e.parse({"--count", "1", "--factor", "8"}));  // bounds are inside
 }
 
-TEST(Options, every_fault_of_a_line_is_told_at_once) {
+TEST(Options, every_fault_of_a_line_is_reported_at_once) {
     EXPECT_EQ(Every().fault({"--count", "0", "--nosuch", "5", "--mode=warp", "--time"}),
               "--count: 0 is out of range (1 to 100)\n"
               "unknown option --nosuch\n"
@@ -339,7 +339,7 @@ TEST(Options, the_values_in_force_are_echoed_in_base_units) {
         "blocks": [1024, 2048], "names": ["a"]})"));
 }
 
-TEST(Options, the_first_broken_rule_is_told) {
+TEST(Options, the_first_broken_rule_is_reported) {
     EXPECT_TRUE(check_rules({}));
     EXPECT_TRUE(check_rules({{false, "one"}, {false, "two"}}));
     const auto broken = check_rules({{false, "one"}, {true, "two"}, {true, "three"}});

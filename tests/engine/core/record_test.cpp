@@ -45,7 +45,7 @@ TEST(Record, every_line_has_schema_kind_and_number) {
     EXPECT_EQ(r.at(0)["benchmark"], "b");
 }
 
-/// A measurement of 3 s that is told 5 s after the start of the run, at 10 s of the clock.
+/// A measurement of 3 s that is reported 5 s after the start of the run, at 10 s of the clock.
 TEST(Record, a_measurement_says_when_it_was) {
     Recorded r;
     Measurement m;

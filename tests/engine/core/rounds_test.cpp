@@ -72,7 +72,7 @@ TEST(Rounds, values_that_hang_together_are_worth_fewer) {
     EXPECT_NEAR(found->worth, 20 * 0.05 / 1.95, 1e-12);
     EXPECT_TRUE(found->too_few());
     EXPECT_LT(found->drift_chance, 0.001);
-    // Three of each in turn, 24 of them: 16 neighbours are alike, 7 are not: r = 9/24, corrected by
+    // Three of each alternately, 24: 16 neighbors are alike, 7 differ: r = 9/24, corrected by
     // (1 + 3 r)/24.
     std::vector<double> threes;
     for (int i = 0; i < 24; ++i) threes.push_back(i / 3 % 2 == 0 ? 1 : -1);
@@ -83,7 +83,7 @@ TEST(Rounds, values_that_hang_together_are_worth_fewer) {
     // Nineteen are too few to look at.
     EXPECT_EQ(interval_of_rounds(std::vector<double>(threes.begin(), threes.begin() + 19))->worth,
               19);
-    // In turn they do not hang together.
+    // Alternately they are not autocorrelated.
     std::vector<double> turns;
     for (int i = 0; i < 20; ++i) turns.push_back(i % 2);
     EXPECT_EQ(interval_of_rounds(turns)->worth, 20);
@@ -111,7 +111,7 @@ TEST(Rounds, leaving_one_out_of_a_product_of_means) {
 
 struct Coverage {
     double holds = 0;    ///< share of the runs that have the true value in the interval
-    double warns = 0;    ///< share of the runs that say it may be untrue
+    double warns = 0;    ///< share of the runs that say it may be unreliable
     double student = 0;  ///< share that Student's t without a look at neighbours would have
 };
 
@@ -157,7 +157,7 @@ TEST(Rounds, noise_that_hangs_together_is_held_too) {
     }
 }
 
-TEST(Rounds, a_drift_is_told) {
+TEST(Rounds, a_drift_is_reported) {
     // Three deviations from begin to end.
     const auto found = coverage(30, 0, [](std::size_t i) { return static_cast<double>(i); });
     EXPECT_GE(found.warns, 0.95);

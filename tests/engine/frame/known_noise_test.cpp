@@ -23,7 +23,7 @@ class LastLine : public LineSink {
     std::string& text_;
 };
 
-/// The first figure that a run tells of these rates.
+/// The first figure that a run reports of these rates.
 using FigureOf = std::function<Json(const std::vector<double>& rates)>;
 
 Json figure_of_ior(const std::vector<double>& rates) {
@@ -79,7 +79,7 @@ Json figure_of_study(const std::vector<double>& rates) {
 
 struct Found {
     double holds = 0;   ///< share of the runs whose interval has the true value
-    double doubts = 0;  ///< share of those that say that it may be untrue
+    double doubts = 0;  ///< share of those that say that it may be unreliable
 };
 
 /// 1,000 runs of `count` repetitions of one transfer each.
@@ -124,7 +124,7 @@ TEST_P(KnownNoise, noise_that_hangs_together_is_held_too) {
     EXPECT_LE(found.holds, 0.98);
 }
 
-TEST_P(KnownNoise, a_drift_makes_it_untrue_and_is_told) {
+TEST_P(KnownNoise, a_drift_makes_it_untrue_and_is_reported) {
     // From begin to end by five deviations of the noise.
     const auto found = runs(GetParam(), 30, 0, 0.25 / 30);
     EXPECT_GE(found.doubts, 0.95);
@@ -144,7 +144,7 @@ TEST(KnownNoiseOnce, one_repetition_has_no_interval_and_says_why) {
     }
 }
 
-TEST(KnownNoiseOnce, a_warm_up_is_told) {
+TEST(KnownNoiseOnce, a_warm_up_is_reported) {
     // 50, then five of 99 to 101: their deviation is some 0.7.
     const Json figure = figure_of_ior({50e6, 100e6, 99e6, 101e6, 100e6, 100e6});
     EXPECT_EQ(figure["detail"]["interval"]["warm_up"], true);

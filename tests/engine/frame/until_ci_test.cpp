@@ -26,7 +26,7 @@ UntilCi::Subject rate_named(const std::string& name) {
     return {"bandwidth", Json{{"access", name}}, "B/s", name};
 }
 
-UntilCi told(double share, const std::vector<double>& rates, std::int64_t most = 100) {
+UntilCi until_of(double share, const std::vector<double>& rates, std::int64_t most = 100) {
     UntilCi until(asked(share), most, 0);
     for (const double rate : rates) until.add(rate_named("write"), rate);
     return until;
@@ -42,9 +42,9 @@ std::vector<double> equal() {
 }
 
 TEST(UntilCi, ten_values_are_within_their_sequential_interval_and_not_within_less) {
-    EXPECT_EQ(told(0.0918, ten()).decide(10, 0), Stop::none);
-    EXPECT_EQ(told(0.092, ten()).decide(10, 0), Stop::precise);
-    const auto figure = told(0.0918, ten()).figure("test");
+    EXPECT_EQ(until_of(0.0918, ten()).decide(10, 0), Stop::none);
+    EXPECT_EQ(until_of(0.092, ten()).decide(10, 0), Stop::precise);
+    const auto figure = until_of(0.0918, ten()).figure("test");
     EXPECT_NEAR(figure.metric.value, 0.0918933, 1e-6);
     EXPECT_NEAR(figure.detail["figures"][0]["half_width"].get<double>(), 0.918933, 1e-5);
     EXPECT_EQ(figure.detail["figures"][0]["mean"], 10.0);
@@ -52,8 +52,8 @@ TEST(UntilCi, ten_values_are_within_their_sequential_interval_and_not_within_les
 }
 
 TEST(UntilCi, equal_values_are_enough_after_ten_and_not_before) {
-    EXPECT_EQ(told(0.05, std::vector<double>(9, 7.0)).decide(9, 0), Stop::none);
-    EXPECT_EQ(told(0.05, equal()).decide(10, 0), Stop::precise);
+    EXPECT_EQ(until_of(0.05, std::vector<double>(9, 7.0)).decide(9, 0), Stop::none);
+    EXPECT_EQ(until_of(0.05, equal()).decide(10, 0), Stop::precise);
 }
 
 TEST(UntilCi, nothing_is_narrow_enough_before_the_least_time) {
@@ -68,22 +68,22 @@ TEST(UntilCi, nothing_is_narrow_enough_before_the_least_time) {
 
 TEST(UntilCi, no_stop_while_anything_speaks_against_the_mean) {
     // Two of ten at twice the level of the others, nearly without noise.
-    auto modes = told(0.9, {100, 101, 99, 200, 100, 102, 201, 99, 101, 98});
+    auto modes = until_of(0.9, {100, 101, 99, 200, 100, 102, 201, 99, 101, 98});
     EXPECT_EQ(modes.decide(10, 0), Stop::none);
     EXPECT_TRUE(modes.wide().empty());
     ASSERT_EQ(modes.odd().size(), 1U);
     EXPECT_FALSE(modes.figure("test").valid.value());
     EXPECT_TRUE(modes.figure("test").detail["figures"][0]["two_modes"].get<bool>());
     EXPECT_NE(modes.text().find("write: 10 values in two modes"), std::string::npos);
-    auto outlier = told(0.9, {100, 101, 99, 100, 500, 102, 101, 99, 101, 98});
+    auto outlier = until_of(0.9, {100, 101, 99, 100, 500, 102, 101, 99, 101, 98});
     EXPECT_EQ(outlier.decide(10, 0), Stop::none);
     EXPECT_NE(outlier.text().find("write: 1 of 10 values are outliers"), std::string::npos);
     // A drift: the halves differ far more than chance explains.
-    EXPECT_EQ(told(0.9, {10, 11, 12, 10, 11, 15, 16, 17, 15, 16}).decide(10, 0), Stop::none);
+    EXPECT_EQ(until_of(0.9, {10, 11, 12, 10, 11, 15, 16, 17, 15, 16}).decide(10, 0), Stop::none);
 }
 
 TEST(UntilCi, the_widest_interval_decides) {
-    auto until = told(0.05, equal());
+    auto until = until_of(0.05, equal());
     for (const double rate : ten()) until.add(rate_named("read"), rate);
     EXPECT_EQ(until.decide(10, 0), Stop::none);
     ASSERT_EQ(until.wide().size(), 1U);
@@ -92,7 +92,7 @@ TEST(UntilCi, the_widest_interval_decides) {
 }
 
 TEST(UntilCi, a_figure_that_misses_a_repetition_needs_ten_of_its_own) {
-    auto until = told(0.05, equal());
+    auto until = until_of(0.05, equal());
     for (int i = 0; i < 9; ++i) until.add(rate_named("read"), 8);
     EXPECT_EQ(until.decide(10, 0), Stop::none);
     until.add(rate_named("read"), 8);
@@ -100,46 +100,46 @@ TEST(UntilCi, a_figure_that_misses_a_repetition_needs_ten_of_its_own) {
 }
 
 TEST(UntilCi, limits_stop_what_is_too_wide) {
-    EXPECT_EQ(told(0.05, ten(), 11).decide(10, 0), Stop::none);
-    EXPECT_EQ(told(0.05, ten(), 10).decide(10, 0), Stop::repetitions);
-    EXPECT_EQ(told(0.05, ten()).decide(10, 599.9), Stop::none);
-    EXPECT_EQ(told(0.05, ten()).decide(10, 600), Stop::time);
-    EXPECT_EQ(told(0.05, {9}).decide(1, 600), Stop::time);
+    EXPECT_EQ(until_of(0.05, ten(), 11).decide(10, 0), Stop::none);
+    EXPECT_EQ(until_of(0.05, ten(), 10).decide(10, 0), Stop::repetitions);
+    EXPECT_EQ(until_of(0.05, ten()).decide(10, 599.9), Stop::none);
+    EXPECT_EQ(until_of(0.05, ten()).decide(10, 600), Stop::time);
+    EXPECT_EQ(until_of(0.05, {9}).decide(1, 600), Stop::time);
     // What is precise was not stopped by a limit that came at the same time.
-    EXPECT_EQ(told(0.05, equal(), 10).decide(10, 600), Stop::precise);
+    EXPECT_EQ(until_of(0.05, equal(), 10).decide(10, 600), Stop::precise);
     EXPECT_EQ(UntilCi(asked(0.05), 100, 0).decide(10, 0), Stop::nothing);
     EXPECT_EQ(UntilCi(asked(0.05, 0), 100, 0).decide(1, 1e9), Stop::none);
 }
 
 TEST(UntilCi, one_value_has_no_interval) {
-    const auto figure = told(0.05, {9}).figure("test");
+    const auto figure = until_of(0.05, {9}).figure("test");
     EXPECT_EQ(figure.metric.to_json()["value"], nullptr);
     EXPECT_EQ(figure.detail["figures"][0]["half_width_share"], nullptr);
 }
 
-TEST(UntilCi, a_drift_is_told_and_noise_is_not) {
+TEST(UntilCi, a_drift_is_reported_and_noise_is_not) {
     // Halves 1, 2, 3 and 11, 12, 13: means 10 apart, deviations 1, t = 10 / sqrt(2/3) = 12.2 with 4
     // degrees of freedom: by chance in 0.03 % of all cases.
-    const auto drifts = told(0.5, {1, 2, 3, 11, 12, 13});
+    const auto drifts = until_of(0.5, {1, 2, 3, 11, 12, 13});
     ASSERT_EQ(drifts.drifting().size(), 1U);
     EXPECT_FALSE(drifts.figure("test").valid.value());
     EXPECT_NE(drifts.text().find("DRIFT"), std::string::npos);
-    EXPECT_TRUE(told(0.5, {1, 2, 3, 1, 2, 3}).drifting().empty());
+    EXPECT_TRUE(until_of(0.5, {1, 2, 3, 1, 2, 3}).drifting().empty());
     // The one in the middle belongs to neither half; below four there are no halves.
-    EXPECT_TRUE(told(0.5, {1, 2, 3, 100, 1, 2, 3}).drifting().empty());
-    EXPECT_TRUE(told(0.5, {1, 2, 30}).drifting().empty());
+    EXPECT_TRUE(until_of(0.5, {1, 2, 3, 100, 1, 2, 3}).drifting().empty());
+    EXPECT_TRUE(until_of(0.5, {1, 2, 30}).drifting().empty());
 }
 
 TEST(UntilCi, many_figures_share_the_twentieth_of_false_alarms) {
     // 0, 2, 4 and 5, 7, 9: t = 5 / sqrt(8/3) = 3.06 with 4 degrees of freedom: 3.8 %.
-    auto until = told(0.5, {0, 2, 4, 5, 7, 9});
+    auto until = until_of(0.5, {0, 2, 4, 5, 7, 9});
     EXPECT_EQ(until.drifting().size(), 1U);
     for (int i = 0; i < 6; ++i) until.add(rate_named("read"), 1);
     EXPECT_TRUE(until.drifting().empty());
 }
 
 TEST(UntilCi, what_was_not_kept_is_said_by_figure) {
-    auto until = told(0.05, ten(), 10);
+    auto until = until_of(0.05, ten(), 10);
     const auto text = until.text();
     EXPECT_NE(text.find("NOT KEPT"), std::string::npos);
     EXPECT_NE(text.find("write: 10 B/s ± 9.19 % (of 10 values)"), std::string::npos) << text;
@@ -169,21 +169,21 @@ TEST(UntilCi, the_number_of_repetitions_is_the_most) {
     EXPECT_FALSE(off.check(most, "--repetitions"));
 }
 
-TEST(UntilCi, a_plan_tells_the_least_and_the_most) {
+TEST(UntilCi, a_plan_shows_the_least_and_the_most) {
     // 40 s each and a limit of 600 s: fifteen start within it.
-    const auto span = asked(0.05).foretell(100, "repetition", 40);
+    const auto span = asked(0.05).predict(100, "repetition", 40);
     EXPECT_EQ(span.least_seconds, 400);
     EXPECT_EQ(span.most_seconds, 600);
     EXPECT_NE(span.repetitions.find("at least 10 and at most 100 repetitions"), std::string::npos);
-    EXPECT_EQ(asked(0.05).foretell(11, "repetition", 10).most_seconds, 110);
+    EXPECT_EQ(asked(0.05).predict(11, "repetition", 10).most_seconds, 110);
     // Ten of 0.1 s are shorter than the minimum time.
     auto longer = asked(0.05);
     longer.at_least = Seconds{3};
-    EXPECT_DOUBLE_EQ(longer.foretell(100, "repetition", 0.1).least_seconds, 3);
-    EXPECT_EQ(asked(0.05, 0).foretell(50, "repetition", 100).most_seconds, 5000);
+    EXPECT_DOUBLE_EQ(longer.predict(100, "repetition", 0.1).least_seconds, 3);
+    EXPECT_EQ(asked(0.05, 0).predict(50, "repetition", 100).most_seconds, 5000);
     // The first one takes longer than the limit.
-    EXPECT_EQ(asked(0.05).foretell(100, "repetition", 700).least_seconds, 700);
-    const auto fixed = UntilCiOptions().foretell(4, "repetition", 10);
+    EXPECT_EQ(asked(0.05).predict(100, "repetition", 700).least_seconds, 700);
+    const auto fixed = UntilCiOptions().predict(4, "repetition", 10);
     EXPECT_EQ(fixed.repetitions, "4 repetitions");
     EXPECT_EQ(fixed.least_seconds, 40);
     EXPECT_EQ(fixed.most_seconds, 40);
@@ -201,7 +201,7 @@ TEST(UntilCi, a_composed_value_brings_all_its_values_anew) {
 }
 
 TEST(UntilCi, which_figure_is_wide) {
-    auto until = told(0.05, ten());
+    auto until = until_of(0.05, ten());
     until.set({"other", Json::object(), "B/s", "other"}, equal());
     EXPECT_TRUE(until.is_wide("bandwidth"));
     EXPECT_FALSE(until.is_wide("other"));
@@ -210,28 +210,28 @@ TEST(UntilCi, which_figure_is_wide) {
 
 TEST(UntilCi, the_expected_number_follows_from_the_width) {
     // After ten the half width is 0.0918933 of the mean: 10 (0.0918933 / 0.05)^2 = 33.8.
-    EXPECT_EQ(told(0.05, ten()).expected(), 34);
-    EXPECT_EQ(told(0.05, ten(), 12).expected(), 12);  // not above the maximum
-    EXPECT_EQ(told(0.1, {9}).expected(), 10);         // nothing is known
-    EXPECT_EQ(told(0.1, equal()).expected(), 10);
+    EXPECT_EQ(until_of(0.05, ten()).expected(), 34);
+    EXPECT_EQ(until_of(0.05, ten(), 12).expected(), 12);  // not above the maximum
+    EXPECT_EQ(until_of(0.1, {9}).expected(), 10);         // nothing is known
+    EXPECT_EQ(until_of(0.1, equal()).expected(), 10);
     EXPECT_EQ(UntilCi(UntilCiOptions(), 12, 0).expected(), 12);
 }
 
-TEST(UntilCi, values_that_hang_together_are_told) {
+TEST(UntilCi, values_that_hang_together_are_reported) {
     // Ten of 9, ten of 11: worth half a value (core/rounds_test.cpp).
     std::vector<double> steps(20, 9);
     std::fill(steps.begin() + 10, steps.end(), 11);
-    const auto until = told(0.5, steps);
+    const auto until = until_of(0.5, steps);
     ASSERT_EQ(until.clinging().size(), 1U);
     EXPECT_NE(until.text().find("NEIGHBOURS ARE AUTOCORRELATED"), std::string::npos);
     EXPECT_FALSE(until.figure("test").valid.value());
-    EXPECT_TRUE(told(0.5, {9, 10, 11}).clinging().empty());
+    EXPECT_TRUE(until_of(0.5, {9, 10, 11}).clinging().empty());
 }
 
 struct Coverage {
     double true_value = 0;  ///< share of the runs whose interval holds it
     double repetitions = 0;
-    double drifts = 0;  ///< share of the runs that tell of one
+    double drifts = 0;  ///< share of the runs that report one
 };
 
 Coverage coverage(double share, double noise, std::int64_t most, bool stops, int runs = 1000) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Visits in virtual time: each part takes what it is told to, and so the times are known.
+// Visits in virtual time: the length of each part is given, so the times are known.
 #include "frame/visit.hpp"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST_F(Visits, one_that_fails_alone_keeps_nobody_and_closes_its_file) {
     if (last) fails = "open";
     const Visited seen = carry_out(steps(true));
     EXPECT_EQ(seen.fine, !last);
-    // The ranks tell of the same parts, or their times could not be put together.
+    // The ranks report the same parts; otherwise their times could not be combined.
     EXPECT_EQ(names(seen), all_parts);
     EXPECT_EQ(done, last ? (std::vector<std::string>{"open", "close"}) : all_parts);
     EXPECT_EQ(mine.error_count, last ? 1 : 0);

@@ -11,7 +11,7 @@
 namespace effio {
 namespace {
 
-// As a client with an NFSv4.2 mount tells it: 3 GiB were asked for by read(2), 1 GiB of them came
+// As a client with an NFSv4.2 mount shows it: 3 GiB were requested by read(2), 1 GiB of them came
 // from the server; what was written went there once.
 constexpr const char* mountstats =
     "device proc mounted on /proc with fstype proc\n"
@@ -39,7 +39,7 @@ TEST(ClientCounters, of_nfs_are_those_of_its_own_mount_and_of_the_network) {
     EXPECT_FALSE(nfs_counters(mountstats, "/proc"));
     EXPECT_FALSE(nfs_counters(mountstats, "/scratch/ho"));
     EXPECT_FALSE(nfs_counters("", "/scratch"));
-    // A line that was cut off tells nothing.
+    // A line that was cut off is ignored.
     EXPECT_FALSE(
         nfs_counters("device a:/b mounted on /b with fstype nfs\n\tbytes:\t1 2 3\n", "/b"));
 }

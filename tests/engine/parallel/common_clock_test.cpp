@@ -23,7 +23,7 @@ TEST_F(CommonClockTest, the_first_rank_to_start_is_not_late) {
 }
 
 TEST_F(CommonClockTest, nodes_with_one_clock_are_found_not_to_differ) {
-    // Each rank is said to be a node of its own.
+    // Each rank is said to be its own node.
     Topology topology;
     topology.nodes = comm.size();
     topology.node = comm.rank();

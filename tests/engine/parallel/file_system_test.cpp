@@ -101,7 +101,7 @@ TEST(FileSystem, what_is_not_there_is_an_error) {
 }
 
 /// Runs `body(directory)` with a small tmpfs at a path with a blank and a backslash in it, in a
-/// process with a mount namespace of its own. False where that is not allowed.
+/// process with its own mount namespace. False where that is not allowed.
 bool on_mounted_tmpfs(const std::function<void(const std::string&)>& body) {
     constexpr int not_allowed = 77;
     const OwnDirectory base;

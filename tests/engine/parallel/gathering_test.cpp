@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks, each a group of its own.
+// Two ranks, each its own group.
 #include "parallel/gathering.hpp"
 
 #include <gtest/gtest.h>

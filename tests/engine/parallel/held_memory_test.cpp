@@ -43,7 +43,7 @@ TEST_F(Held, is_touched_and_given_back) {
     EXPECT_LT(resident_bytes(), before + 40 * MiB);
 }
 
-TEST_F(Held, stops_where_it_is_told_to) {
+TEST_F(Held, stops_where_it_is_reported_to) {
     int asked = 0;
     const auto held = HeldMemory::take(64 * MiB, [&] { return ++asked <= 2; }, [] {});
     ASSERT_TRUE(held);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop lengths of b_eff (docs/definitions/b-eff.md, Loops) by hand, and the vote at borders of
+// The loop lengths of b_eff (docs/definitions/b-eff.md, Loops) manually, and the vote at borders of
 // a plan.
 #include <gtest/gtest.h>
 
@@ -56,8 +56,8 @@ TEST(LoopLengths, the_root_decides_for_all) {
 TEST(Checkpoint, a_signal_to_any_rank_stops_all) {
     Clock clock;
     const Comm comm = Comm::world(clock);
-    for (int told = 0; told < comm.size(); ++told) {
-        const std::atomic<bool> here{comm.rank() == told};
+    for (int informed = 0; informed < comm.size(); ++informed) {
+        const std::atomic<bool> here{comm.rank() == informed};
         Checkpoint stop(comm, here);
         EXPECT_FALSE(stop.go_on());
         EXPECT_EQ(stop.reason(), StopReason::interrupted);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array methods{Method::sendrecv, Method::alltoallv, Method::nonblocking};
 
-/// A ring over the communicator in both directions with one byte that tells sender and step.
+/// A ring over the communicator in both directions with one byte that identifies sender and step.
 struct RingOfBytes {
     explicit RingOfBytes(const Comm& comm) : rank(comm.rank()), size(comm.size()) {
         const int next = (rank + 1) % size;

@@ -85,7 +85,7 @@ TEST(FileSystemOfServers, has_neither_device_nor_memory) {
     fs.memory_backed = true;
     EXPECT_FALSE(is_of_servers(fs));
     fs.memory_backed = false;
-    fs.source = "/dev/sda1";  // btrfs has no device of its own
+    fs.source = "/dev/sda1";  // btrfs has no device
     EXPECT_FALSE(is_of_servers(fs));
     for (const char* type : {"overlay", "zfs"}) {
         fs.source = "pool/data";

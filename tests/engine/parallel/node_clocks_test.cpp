@@ -10,7 +10,7 @@
 namespace effio {
 namespace {
 
-TEST(AheadBy, the_shortest_round_trip_tells_it) {
+TEST(AheadBy, the_shortest_round_trip_shows_it) {
     // The other clock is 1000 s ahead. The second answer was given in the middle of 2 ms, the first
     // one after 90 of 100 ms.
     const std::array trips{RoundTrip{5.000, 1005.090, 5.100}, RoundTrip{6.000, 1006.001, 6.002}};
@@ -78,7 +78,7 @@ TEST_F(NodeClocksTest, a_model_has_no_clock_of_the_machine) {
 }
 
 TEST_F(NodeClocksTest, nodes_with_one_clock_are_apart_by_no_more_than_the_comparison_may_err) {
-    // Each rank is said to be a node of its own.
+    // Each rank is said to be its own node.
     Topology topology;
     topology.nodes = comm.size();
     topology.node = comm.rank();

@@ -66,7 +66,7 @@ TEST_F(Shell, nothing_can_be_read_and_no_signal_is_held_back) {
     EXPECT_EQ(sets, 2);
 }
 
-TEST_F(Shell, an_end_that_is_not_good_is_told_with_the_command) {
+TEST_F(Shell, an_end_that_is_not_good_is_reported_with_the_command) {
     EXPECT_EQ(failure("exit 7"), "run the command: 'exit 7' ended with exit code 7");
     EXPECT_EQ(failure("kill -KILL $$"),
               "run the command: 'kill -KILL $$' was killed by signal 9 (Killed)");
@@ -75,7 +75,7 @@ TEST_F(Shell, an_end_that_is_not_good_is_told_with_the_command) {
               "run the command: '/nowhere/nothing 2> /dev/null' ended with exit code 127");
 }
 
-TEST_F(Shell, a_command_that_cannot_be_started_is_told) {
+TEST_F(Shell, a_command_that_cannot_be_started_is_reported) {
     // More than the kernel takes as one word (128 KiB).
     const std::string command = ": " + std::string(200'000, 'x');
     EXPECT_NE(failure(command).find("was not started: Argument list too long"), std::string::npos);

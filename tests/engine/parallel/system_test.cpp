@@ -158,7 +158,7 @@ TEST(System, process_counters_never_go_back) {
     EXPECT_GE(after->read_bytes, before->read_bytes);
 }
 
-TEST(System, the_launcher_tells_size_and_rank_before_mpi_starts) {
+TEST(System, the_launcher_shows_size_and_rank_before_mpi_starts) {
     Clock clock;
     const Comm comm = Comm::world(clock);
     if (!launcher_size()) GTEST_SKIP() << "started without a launcher";

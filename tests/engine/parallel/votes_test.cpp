@@ -111,13 +111,13 @@ TEST_F(Votes, a_steady_rate_ends_independent_work_on_all_ranks) {
     // Slices of a second: rank r moves 100 a second, half of that in the first two seconds.
     const double start = clock.now();
     SteadyWatch watch(comm, {3, 0.1}, start);
-    std::atomic<StopReason> told{StopReason::none};
-    Deadline pace(clock, stop, {start, 100.0, 0}, &told);
+    std::atomic<StopReason> stopped_elsewhere{StopReason::none};
+    Deadline pace(clock, stop, {start, 100.0, 0}, &stopped_elsewhere);
     std::int64_t bytes = 0;
     do {
         clock.advance(0.5);
         bytes += clock.now() - start <= 2.0 ? 25 : 50;
-        if (watch.poll(clock.now(), bytes)) told = StopReason::steady;
+        if (watch.poll(clock.now(), bytes)) stopped_elsewhere = StopReason::steady;
     } while (pace.go_on());
     watch.finish([] {});
     EXPECT_EQ(pace.reason(), StopReason::steady);
@@ -158,7 +158,7 @@ TEST_F(Votes, a_failed_operation_is_the_last_of_its_worker) {
     EXPECT_EQ(pace.reason(), StopReason::error);
 }
 
-TEST_F(Votes, a_share_of_the_cap_is_told_from_a_planned_count) {
+TEST_F(Votes, a_share_of_the_cap_is_reported_from_a_planned_count) {
     Deadline pace(clock, stop, {clock.now(), 100.0, 1, 0, StopReason::cap});
     clock.advance(1);
     EXPECT_FALSE(pace.go_on());

@@ -52,7 +52,7 @@ class ArrayLibraries : public testing::Test {
     std::vector<double> data_;
 };
 
-TEST_F(ArrayLibraries, hdf5_tells_whether_a_collective_call_was_one) {
+TEST_F(ArrayLibraries, hdf5_shows_whether_a_collective_call_was_one) {
     const auto contiguous = make("hdf5");
     if (!contiguous) GTEST_SKIP() << check_present(Serves::arrays, "hdf5").error().text();
     auto file = contiguous->create(test_.comm, request("contiguous"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Definitions of array files, and where Fortran records stand. Numbers derived by hand.
+// Definitions of array files, and where Fortran records stand. Numbers derived manually.
 #include "storage/array_schema.hpp"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(RecordLayout, one_record_has_its_length_before_and_after) {
     EXPECT_EQ(s.trailing_at, 4 + 7077888);
 }
 
-TEST(RecordLayout, long_records_are_split_and_signs_tell_so) {
+TEST(RecordLayout, long_records_are_split_and_signs_show_so) {
     const RecordLayout record(25, 10);
     EXPECT_EQ(record.subrecords(), 3);
     EXPECT_EQ(record.bytes(), 25 + 3 * 8);

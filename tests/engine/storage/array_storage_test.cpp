@@ -252,9 +252,9 @@ TEST_P(BytesInArrays, calls_are_timed_and_counted_once) {
     file->time_calls_into(nullptr);
     EXPECT_EQ(times.count(), 2U);
     EXPECT_EQ(at_.progress.snapshot().bytes_in_step - before, 2 * transfer);
-    const Json told = file->describe();
-    EXPECT_EQ(told["calls"], 2);
-    EXPECT_EQ(told["collective_calls"], GetParam().collective ? 2 : 0);
+    const Json described = file->describe();
+    EXPECT_EQ(described["calls"], 2);
+    EXPECT_EQ(described["collective_calls"], GetParam().collective ? 2 : 0);
     close(*file);
 }
 
@@ -359,7 +359,7 @@ TEST_F(ArrayStorage, of_pnetcdf_reads_the_part_of_a_file_that_was_written) {
     ASSERT_TRUE((*file)->close());
 }
 
-TEST_F(ArrayStorage, of_hdf5_tells_that_a_chunked_call_was_collective) {
+TEST_F(ArrayStorage, of_hdf5_shows_that_a_chunked_call_was_collective) {
     const auto storage = make("hdf5");
     if (!storage) GTEST_SKIP() << check_present(Serves::blocks, "hdf5").error().text();
     const SharedDirectory directory(at_.comm);
@@ -373,9 +373,9 @@ TEST_F(ArrayStorage, of_hdf5_tells_that_a_chunked_call_was_collective) {
     auto file = storage->open(at_.comm, request);
     ASSERT_TRUE(file) << file.error().text();
     ASSERT_TRUE((*file)->write(together, Buffer(16).bytes(), std::int64_t{16} * at_.comm.rank()));
-    const Json told = (*file)->describe();
-    EXPECT_EQ(told["done_collectively"], 1);
-    EXPECT_EQ(told["modes"]["contiguous, collective"], 1);
+    const Json described = (*file)->describe();
+    EXPECT_EQ(described["done_collectively"], 1);
+    EXPECT_EQ(described["modes"]["contiguous, collective"], 1);
     EXPECT_FALSE((*file)->granted_hints().empty());
     ASSERT_TRUE((*file)->close());
 }

@@ -169,7 +169,7 @@ TEST_P(EveryArrays, access_may_change_while_the_file_is_open) {
     ASSERT_TRUE((*file)->put(0, s.share(0, me), expected(s, 0, s.share(0, me))));
     ASSERT_TRUE((*file)->set_access(ArrayAccess::independent));
     for (std::size_t v = 1; v < s.variables.size(); ++v) {
-        // Rank by rank, whoever has something: nobody waits for the others.
+        // Rank by rank, whoever has something: no one waits for the others.
         const Slab slab = s.share(v, me);
         if (s.bytes(v, slab) > 0) {
             ASSERT_TRUE((*file)->put(v, slab, expected(s, v, slab)));
@@ -317,7 +317,7 @@ TEST_P(EveryArrays, files_that_were_cut_short_are_refused) {
     EXPECT_NE(file.error().text().find("cut"), std::string::npos) << file.error().text();
 }
 
-TEST_P(EveryArrays, what_cannot_be_replaced_is_told_on_every_rank) {
+TEST_P(EveryArrays, what_cannot_be_replaced_is_reported_on_every_rank) {
     if (!can_.real_files || !can_.shared_file || can_.self_describing) {
         GTEST_SKIP() << GetParam() << " replaces by itself";
     }

@@ -89,7 +89,7 @@ TEST_P(EveryByteFile, known_by_its_class_times_and_counts_each_transfer_once) {
     ASSERT_TRUE(file->close());
 }
 
-TEST_P(EveryByteFile, known_by_its_class_tells_what_failed_as_any_file_does) {
+TEST_P(EveryByteFile, known_by_its_class_shows_what_failed_as_any_file_does) {
     if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
     {
         const auto file = open(OpenMode::creating());

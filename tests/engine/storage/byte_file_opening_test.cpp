@@ -152,7 +152,7 @@ TEST_P(EveryByteFile, preallocating_gives_the_length_and_keeps_the_data) {
     ASSERT_TRUE(file->close());
 }
 
-TEST_P(EveryByteFile, hints_are_taken_and_those_in_force_are_told) {
+TEST_P(EveryByteFile, hints_are_taken_and_those_in_force_are_reported) {
     Hints asked;
     asked.set("cb_buffer_size", "1048576");
     asked.set("effio_no_such_hint", "switchable");

@@ -148,7 +148,7 @@ TEST_P(EveryByteFile, a_view_of_a_box_is_that_part_of_the_array) {
 }
 
 TEST_P(EveryByteFile, nested_strides_are_a_view) {
-    // Pieces of 12 bytes, two in turn with the other ranks', three such groups behind 100 bytes.
+    // Pieces of 12 bytes, two alternating with other ranks', three such groups after 100 bytes.
     const std::int64_t group = std::int64_t{24} * ranks_;
     const Strides strides{12, {{2, 12 * ranks_}, {3, group}}};
     const auto where = [&](std::int64_t i) { return 100 + rank_ * 12 + strides.place(i); };
@@ -218,7 +218,7 @@ TEST_P(EveryByteFile, ordered_calls_follow_each_other_by_rank) {
         ASSERT_TRUE(done) << done.error().text();
     }
     settle(*file);
-    ASSERT_TRUE(file->set_view(View{}, Hints{}));  // back to the begin
+    ASSERT_TRUE(file->set_view(View{}, Hints{}));  // back to the start
     for (int call = 0; call < 3; ++call) {
         expect_read(*file, ordered, bytes_from(call * all + below, piece(rank_)));
     }
@@ -270,7 +270,7 @@ TEST_P(EveryByteFile, ranks_with_nothing_to_move_take_part_all_the_same) {
     expect_whole(*file, 200);
 }
 
-TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_tells_what_came) {
+TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_shows_what_came) {
     if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
     const auto file = open(OpenMode::creating());
     ASSERT_TRUE(file);
@@ -339,7 +339,7 @@ TEST(CallNames, are_those_of_MPI) {
     EXPECT_STREQ(mpi_split_calls.transfer(ordered, true), "MPI_File_write_ordered_begin");
 }
 
-TEST(CallNames, of_other_ways_tell_reading_from_writing) {
+TEST(CallNames, of_other_ways_show_reading_from_writing) {
     constexpr CallNames names = CallNames::plain("pwrite", "pread");
     for (const CallForm form : {at_own, at_all, individual, individual_all, shared, ordered}) {
         EXPECT_STREQ(names.transfer(form, true), "pwrite");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict and its reason from counters made by hand.
+// The verdict and its reason from handwritten counters.
 #include <gtest/gtest.h>
 
 #include "core/units.hpp"
@@ -66,7 +66,7 @@ TEST(CacheJudge, a_program_that_serves_files_is_charged_instead_of_us) {
               Whereabouts::device);
 }
 
-TEST(CacheJudge, writes_are_judged_by_the_device_and_tell_what_a_sync_need_not_write) {
+TEST(CacheJudge, writes_are_judged_by_the_device_and_show_what_a_sync_need_not_write) {
     auto e = counted(0, 100 * MiB, 0, 10 * MiB);
     e.unwritten = 90 * MiB;
     const auto seen = judged(e, 100 * MiB, false, "ext4");
@@ -99,7 +99,7 @@ TEST(CacheJudge, memory_is_no_storage) {
     EXPECT_EQ(e.reason, "memory is the storage (tmpfs): nothing of it can be dropped");
 }
 
-TEST(CacheJudge, where_there_is_no_device_the_client_tells) {
+TEST(CacheJudge, where_there_is_no_device_the_client_shows) {
     CacheEvidence e;
     e.process_read = 0;
     e.client_read = 100 * MiB;
@@ -113,7 +113,7 @@ TEST(CacheJudge, where_there_is_no_device_the_client_tells) {
     EXPECT_EQ(judged(e, 100 * MiB, false, "lustre").verdict, Whereabouts::device);
 }
 
-TEST(CacheJudge, what_cannot_be_told_says_why) {
+TEST(CacheJudge, what_cannot_be_reported_says_why) {
     CacheEvidence none;
     none.process_read = 0;
     EXPECT_EQ(judged(none, MiB, true, "beegfs").verdict, Whereabouts::unknown);

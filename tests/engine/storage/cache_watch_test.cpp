@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evidence of where bytes came from. What a file system without a block device or a shared machine
-// cannot tell is not asked for.
+// cannot report is not requested.
 #include "storage/cache_watch.hpp"
 
 #include <fcntl.h>
@@ -79,7 +79,7 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     at.comm.barrier();
     watch.synced();
     const auto written = watch.end(all, false);
-    // Where others write meanwhile, nobody knows which bytes were ours.
+    // Where others write meanwhile, no one knows which bytes were ours.
     const bool others = written.others.value_or(0) > (std::int64_t{1} << 20);
     EXPECT_EQ(written.verdict, others ? Whereabouts::unknown : Whereabouts::device);
     ASSERT_TRUE(written.unwritten);

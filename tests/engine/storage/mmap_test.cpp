@@ -63,7 +63,7 @@ TEST_F(MappedFiles, grow_as_they_are_written_and_are_no_longer_than_that) {
     EXPECT_LT(fs::file_size(path), (std::uintmax_t{200} << 20) + 101);
 }
 
-TEST_F(MappedFiles, tell_the_place_of_a_page_that_is_gone) {
+TEST_F(MappedFiles, show_the_place_of_a_page_that_is_gone) {
     auto file = open(OpenMode::creating());
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->write({}, bytes_from(0, 16 * page).bytes(), 0));

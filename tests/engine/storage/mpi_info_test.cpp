@@ -28,7 +28,7 @@ TEST(MpiInfo, pairs_go_there_and_back_as_they_are) {
     EXPECT_EQ(back.to_json().size(), hints.to_json().size());
 }
 
-TEST(MpiInfo, a_canary_tells_an_echo_and_is_no_hint) {
+TEST(MpiInfo, a_canary_shows_an_echo_and_is_no_hint) {
     Hints hints;
     hints.set("cb_nodes", "2");
     const Info info(hints);
@@ -54,7 +54,7 @@ TEST(MpiInfo, empty_values_are_left_out) {
     EXPECT_EQ(hints_of(info.raw()).get("full"), "1");
 }
 
-TEST(MpiIoWords, tell_library_version_choice_and_file_system) {
+TEST(MpiIoWords, show_library_version_choice_and_file_system) {
     constexpr const char* open_mpi = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
     EXPECT_EQ(mpi_io_word(open_mpi, "ompio", "ext4"), "open-mpi-v4.1.4:ompio:ext4");
     EXPECT_EQ(mpi_io_word(open_mpi, "^ompio", "ext4"), "open-mpi-v4.1.4:not-ompio:ext4");
@@ -66,14 +66,14 @@ TEST(MpiIoWords, tell_library_version_choice_and_file_system) {
 }
 
 /// The launcher's choice reaches this process as a parameter: --mca io ompio, or romio321.
-TEST(MpiIoWords, tell_what_this_process_was_told_to_take) {
+TEST(MpiIoWords, show_what_this_process_was_reported_to_take) {
     const std::string word = mpi_io_word("ext4");
     EXPECT_TRUE(word.ends_with(":ext4")) << word;
     if (!word.starts_with("open-mpi")) return;
     const char* chosen = std::getenv("OMPI_MCA_io");
     const auto first = word.find(':');
-    const std::string told = word.substr(first + 1, word.rfind(':') - first - 1);
-    EXPECT_EQ(told, chosen == nullptr ? "default" : chosen);
+    const std::string given = word.substr(first + 1, word.rfind(':') - first - 1);
+    EXPECT_EQ(given, chosen == nullptr ? "default" : chosen);
 }
 
 }  // namespace

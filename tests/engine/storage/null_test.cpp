@@ -52,7 +52,7 @@ TEST_F(Null, a_straggler_is_one_rank_alone) {
     const auto storage = make_null_storage(at.session, delays);
     EXPECT_EQ(storage->describe()["rank"], at.comm.size() - 1);
     const auto file = open(*storage);
-    // The fastest of several calls: others may be late for reasons of their own.
+    // The fastest of several calls: others may be late for their own reasons.
     double fastest = 1e9;
     for (int i = 0; i < 5; ++i) {
         fastest =

@@ -66,7 +66,7 @@ TEST_F(Removal, a_regular_file_goes_and_one_that_is_not_there_is_no_error) {
     EXPECT_EQ(listed(), Listing{});
 }
 
-TEST_F(Removal, whatever_is_no_regular_file_stays_and_is_told) {
+TEST_F(Removal, whatever_is_no_regular_file_stays_and_is_reported) {
     file("data");
     fs::create_symlink("data", at("link"));
     fs::create_directory(at("directory"));
@@ -130,7 +130,7 @@ TEST_F(Removal, what_is_accounted_for_goes_and_all_else_stays_and_is_listed) {
 }
 
 TEST_F(Removal, a_directory_that_is_older_than_the_tree_stays) {
-    // Beside the tree, made before it and moved into it; its names are those of the run.
+    // In addition to the tree, made before it and moved into it; its names are those of the run.
     fs::create_directory(at("older"));
     file("older/file.0");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel's clock has ticks

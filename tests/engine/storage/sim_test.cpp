@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each operation costs in virtual time, and where its bytes lie meanwhile.
+// What each operation costs in virtual time, and where its bytes are meanwhile.
 #include "storage/sim.hpp"
 
 #include <gtest/gtest.h>
@@ -162,7 +162,7 @@ TEST_F(Sim, without_content_files_have_a_length_and_nothing_in_it) {
     ASSERT_TRUE(file->close());
 }
 
-TEST_F(Sim, the_model_is_told_in_the_result) {
+TEST_F(Sim, the_model_is_reported_in_the_result) {
     const auto file = open();
     EXPECT_EQ(storage->describe()["latency"], 0.5);
     EXPECT_EQ(storage->describe()["rank-rate"], 1024);

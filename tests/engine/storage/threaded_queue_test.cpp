@@ -75,7 +75,7 @@ TEST_F(ThreadedQueues, say_when_one_is_over) {
     EXPECT_FALSE(queue->test());
 }
 
-TEST_F(ThreadedQueues, tell_what_failed_with_the_place) {
+TEST_F(ThreadedQueues, show_what_failed_with_the_place) {
     const auto file = open(OpenMode::creating());
     Buffer buffer(length);
     ASSERT_TRUE(file->write({}, buffer.bytes().first(1000), 0));

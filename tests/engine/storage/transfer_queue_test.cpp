@@ -90,7 +90,7 @@ TEST_P(Queues, hold_every_depth_and_hand_back_each_slot_once) {
     }
 }
 
-TEST_P(Queues, tell_what_came_short_and_what_failed_with_the_place) {
+TEST_P(Queues, show_what_came_short_and_what_failed_with_the_place) {
     const auto file = open(GetParam(), OpenMode::creating());
     if (!file) GTEST_SKIP() << reason;
     Buffer buffer(piece);
@@ -206,9 +206,9 @@ TEST_F(OneQueue, of_io_uring_moves_registered_memory_and_other) {
     // Out of order, and with a gap between.
     const std::array memory{arena.bytes().subspan(4 * piece, 2 * piece), at_piece(0), at_piece(2)};
     auto queue = std::move(*file->queue({.depth = 4, .memory = memory}));
-    const Json told = file->describe();
-    if (told.contains("remark")) GTEST_SKIP() << told["remark"];
-    EXPECT_EQ(told["registered_bytes"], 4 * piece);
+    const Json described = file->describe();
+    if (described.contains("remark")) GTEST_SKIP() << described["remark"];
+    EXPECT_EQ(described["registered_bytes"], 4 * piece);
     const std::array pieces{at_piece(5), at_piece(0), at_piece(1), other.bytes(),
                             // From one that is known into one that is not.
                             arena.bytes().subspan(2 * piece + 512, piece)};
@@ -240,7 +240,7 @@ TEST_F(OneQueue, of_io_uring_begins_when_it_is_posted) {
     Buffer memory(piece);
     pattern.fill(memory.bytes(), 0);
     queue->post_write(0, memory.bytes(), 0);
-    // Nobody waits or asks meanwhile.
+    // No one waits or asks meanwhile.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (fs::file_size(path) < piece && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From experiments to b_eff (docs/definitions/b-eff.md, The result), with numbers worked by hand.
+// From experiments to b_eff (docs/definitions/b-eff.md, The result), with numbers worked manually.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What b_eff needs beside its two message buffers: at most 64 B for each rank of the job, freed
+// What b_eff needs next to its two message buffers: at most 64 B for each rank of the job, freed
 // after the pattern, and nothing that grows faster. Counted at operator new, so that every
 // allocation of ours is seen; what MPI itself keeps for its communicators is not ours.
 #include <gtest/gtest.h>

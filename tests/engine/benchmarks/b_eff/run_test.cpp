@@ -235,7 +235,7 @@ TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
 TEST(Beff, messages_within_and_between_nodes_are_counted) {
     VirtualRun v(slow_messages());
     if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
-    // Pretend that rank 0 has a node of its own.
+    // Pretend that rank 0 has its own node.
     v.topology.node = v.session.comm.rank() == 0 ? 0 : 1;
     v.measure();
     for (std::size_t i = 0; i < v.run->pattern_count(); ++i) {

@@ -94,7 +94,7 @@ TEST(Buffers, data_of_another_call_row_or_access_are_wrong_in_every_chunk) {
     }
 }
 
-TEST(Buffers, a_wrong_chunk_counts_once_and_is_told_with_its_place) {
+TEST(Buffers, a_wrong_chunk_counts_once_and_is_reported_with_its_place) {
     Buffers buffers(96, Buffers::Fill::definition, 0);
     const Row row = row_of(0, 3);
     buffers.mark({row, Access::write}, 0);

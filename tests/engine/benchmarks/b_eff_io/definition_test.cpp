@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers of the definition against those that docs/definitions/b-eff-io.md states or that
-// follow by hand.
+// follow from it.
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/marks.hpp"
 
@@ -241,7 +241,7 @@ TEST(Definition, averages_of_the_sample_without_rewriting) {
                 0.0005);
 }
 
-TEST(Definition, marks_tell_call_chunk_row_and_access) {
+TEST(Definition, marks_show_call_chunk_row_and_access) {
     const auto rows = row_table(lmax);
     const Marks marks(rows[5], Access::rewrite);
     EXPECT_DOUBLE_EQ(marks.first(0, 0), 52);

@@ -80,11 +80,11 @@ TEST(RowSpan, a_row_by_the_common_clock_makes_the_run_not_comparable) {
     RunResult run;
     run.partitions = {p};
     const auto list = run.criteria(0);
-    const auto told = std::find_if(list.begin(), list.end(), [](const Criterion& c) {
+    const auto criterion = std::find_if(list.begin(), list.end(), [](const Criterion& c) {
         return c.text.starts_with("oversubscribed: not comparable");
     });
-    ASSERT_NE(told, list.end());
-    EXPECT_FALSE(told->reached);
+    ASSERT_NE(criterion, list.end());
+    EXPECT_FALSE(criterion->reached);
     EXPECT_FALSE(run.valid(0));
 }
 
@@ -179,7 +179,7 @@ TEST(Result, individual_pointers_and_errors_are_not_valid) {
     EXPECT_FALSE(run.valid(0));
 }
 
-TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_told) {
+TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_reported) {
     auto run = official({{1, 10}});
     run.setup.parameters.adapt = true;
     run.setup.parameters.storage.backend.name = "sim";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole runs of b_eff_io in virtual time, where every number follows by hand.
+// Whole runs of b_eff_io in virtual time, where every number can be derived.
 //
 // The model: a call of L bytes takes d(L) = 1/2 s + L / (1 MiB/s) on each rank, an open 1/4 s, a
 // close 1/8 s, a sync 1/16 s, everything else nothing. All are binary fractions, so sums are exact.
@@ -105,7 +105,7 @@ class SimRun : public testing::Test {
         "--backend-options=rank-rate=1048576B/s,latency=0.5s,open=0.25s,close=0.125s,"
         "sync=0.0625s";
 
-    /// Runs with these options; what came out of it stands in `result` on the root.
+    /// Runs with these options; what came out of it is in `result` on the root.
     Ending run(std::vector<std::string> words) {
         words.insert(words.end(), {"--memory-per-rank=1MiB", "--dir=" + directory_.path()});
         const auto benchmark = make_benchmark({std::make_unique<Keep>(result), {}});

@@ -8,7 +8,7 @@ namespace effio::b_eff_io {
 namespace {
 
 TEST_F(SimRun, without_time_every_row_makes_one_call) {
-    // b_eff_io of one rank by hand, in MiB and s. All rows once, in type 0 1 + 2 + 2 + 6 * 1 = 11
+    // b_eff_io of one rank, in MiB and s. All rows once, in type 0 1 + 2 + 2 + 6 * 1 = 11
     // MiB and 256 + 8192 + 8 B in 9 calls; types 1 and 2 the same 5 MiB and 2 * (32 KiB + 1 KiB) +
     // 24 B in 8 calls; types 3 and 4 filled up to 6 MiB in 9 calls.
     expect_done(run({"--backend=sim", model, "--time=0.9s", "--partitions=1"}));
@@ -84,7 +84,7 @@ TEST_F(SimRun, full_verification_reads_every_byte_outside_of_the_measured_time) 
 }
 
 TEST_F(SimRun, adapted_rows_get_less_time_after_rows_that_took_too_long) {
-    // Tu = 1 s. Row 0 takes 1.5 + 1/16 s and has no time of its own. Row 1 is not shortened: no
+    // Tu = 1 s. Row 0 takes 1.5 + 1/16 s and has no time. Row 1 is not shortened: no
     // time was scheduled before it. It has 4 s and takes 2.5 + 1/16 s in one call. Before row 2
     // 4.125 s are measured of 4 s scheduled: 4 / (0.5 (1 + 4.125 / 4)).
     expect_done(run({"--backend=sim", model, "--time=150s", "--partitions=1", "--adapt"}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structure, sizes and contents of FLASH I/O's files. Numbers from docs/definitions/flash-io.md, or
-// counted by hand.
+// counted manually.
 #include "benchmarks/flash_io/definition.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ std::vector<std::int32_t> points_in_header(const Geometry& g, File file) {
     return points;
 }
 
-TEST(FlashIo, a_header_tells_the_points_of_a_block_in_its_file) {
+TEST(FlashIo, a_header_shows_the_points_of_a_block_in_its_file) {
     using Points = std::vector<std::int32_t>;
     EXPECT_EQ(points_in_header(edge(8), File::checkpoint), (Points{8, 8, 8}));
     EXPECT_EQ(points_in_header(edge(8), File::centred), (Points{8, 8, 8}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slow-downs and overlaps, from numbers made by hand (docs/definitions/interference.md).
+// Slow-downs and overlaps, from handwritten numbers (docs/definitions/interference.md).
 #include "benchmarks/interference/summary.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes, hint sets and conclusions of the library comparison; numbers by hand and from
+// Sizes, hint sets and conclusions of the library comparison; numbers derived manually and from
 // docs/definitions/libraries.md.
 #include "benchmarks/libraries/definition.hpp"
 
@@ -277,7 +277,7 @@ TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
         measured.add("hdf5", "largeblock", 4, 1, repetition);
         if (repetition > 1) measured.add("hdf5", "none", 4, 4, repetition);
     }
-    EXPECT_FALSE(gain_of(hinted));  // the second has nothing beside it, and four are too few
+    EXPECT_FALSE(gain_of(hinted));  // the second has nothing next to it, and four are too few
     // Twice as fast, then eight times, then four times: four times by the geometric mean.
     measured.add("hdf5", "none", 4, 8, 1);
     const auto gain = gain_of(hinted);

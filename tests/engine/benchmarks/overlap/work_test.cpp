@@ -35,7 +35,7 @@ TEST(OverlapWork, takes_exactly_so_long_in_virtual_time_and_asks_evenly) {
     }
 }
 
-TEST(OverlapWork, asks_no_more_once_it_was_told_that_all_is_over) {
+TEST(OverlapWork, asks_no_more_once_it_was_reported_that_all_is_over) {
     TestSession at(Clock::Kind::virtual_time);
     Work work(at.session, WorkKind::compute, 0);
     int asked = 0;

@@ -131,7 +131,7 @@ TEST(PioLevels, say_what_is_wrong_with_them) {
              {"4KiB*2", "not a COUNT/STRIDE"},
              {"4KiB*0/8KiB", "not a COUNT/STRIDE"},
              {"4KiB*2/x", "'x' is not a size"},
-             {"4KiB*2/1KiB", "a stride of 1KiB is less than the 4KiB that lie inside"},
+             {"4KiB*2/1KiB", "a stride of 1KiB is less than the 4KiB inside"},
              {"4KiB*4/8KiB,2/16KiB", "less than the 28KiB"},
              {"4KiB*1000000000/1TiB,2/1PiB", "further than a file can"},
              {"4KiB*9000000000000/1TiB", "further than a file can"}}) {

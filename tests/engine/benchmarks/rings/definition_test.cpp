@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pairs the rings benchmark measures, and how results become the numbers of hpccoutf.txt
-// (docs/definitions/rings.md), by hand.
+// (docs/definitions/rings.md), manually.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -91,7 +91,7 @@ TEST(Members, what_each_would_take_alone_is_shared_out_likewise) {
     EXPECT_TRUE(line.value(0, "max-bytes").is_null());
 }
 
-TEST(Members, every_fault_is_told_with_the_name_of_its_group) {
+TEST(Members, every_fault_is_reported_with_the_name_of_its_group) {
     EXPECT_EQ(Line().fault({"-g", "2: iro", "-g", "0: ior", "-g", "1: together -g x", "-g",
                             "1: classic ior", "-g", "1: ior --blok 3 --segments x", "-g",
                             "1: ior --quiet"}),
@@ -117,7 +117,7 @@ TEST(Members, the_job_has_faults_of_its_own) {
     EXPECT_EQ(Line().fault({"-g", "2147483647: ior", "-g", "1: ior"}), "too many ranks in all");
 }
 
-TEST(Members, a_job_of_another_size_is_told_what_it_needs) {
+TEST(Members, a_job_of_another_size_is_reported_what_it_needs) {
     Line line;
     ASSERT_TRUE(line.make({"-g", "3: ior", "-g", "1: mdtest -n 1"}));
     EXPECT_TRUE(check_ranks(line.members, 4));

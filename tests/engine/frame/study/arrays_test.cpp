@@ -83,7 +83,7 @@ TEST_P(StudyArrays, variables_stand_one_after_the_other_as_the_addresses_say) {
                               Pattern(Payload::seed_of("data", 0) + 1, 7).word(index) >> 12));
 }
 
-TEST_P(StudyArrays, a_wrong_value_is_told_with_its_variable_and_place) {
+TEST_P(StudyArrays, a_wrong_value_is_reported_with_its_variable_and_place) {
     Notes notes;
     ASSERT_EQ(run(arrays({"write"}), notes).status, ExitCode::done);
     at_.comm.barrier();
@@ -133,7 +133,7 @@ TEST_P(StudyArrays, ways_that_are_compared_stand_in_balanced_order_at_each_place
     at_.comm.barrier();
     EXPECT_FALSE(std::filesystem::exists(file_of_last()));
     if (!at_.comm.is_root()) return;
-    // What warms up is not told; Williams' design of three begins with 0, 1, 2 and its mirror.
+    // What warms up is not reported; Williams' design of three begins with 0, 1, 2 and its mirror.
     std::string order;
     for (const auto& r : notes.results) order += r.cell->file;
     EXPECT_EQ(order, "abcabccbacba");

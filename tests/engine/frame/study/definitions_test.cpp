@@ -129,7 +129,7 @@ TEST(IoBench, every_test_moves_each_block_once_in_its_order) {
     EXPECT_EQ(names,
               (std::vector<std::string>{"sequential write", "sequential read", "backward write",
                                         "backward read", "random write", "random read"}));
-    // Copies have orders of their own.
+    // Copies have their own orders.
     const auto& random = study->cells.back();
     std::vector<std::int64_t> first;
     std::vector<std::int64_t> second;

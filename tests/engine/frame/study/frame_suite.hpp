@@ -23,7 +23,7 @@ struct Case {
     Through through = Through::offsets;
     bool collective = false;
     Content content = Content::words;
-    /// Of so many ranks: what each moves, and the file's length.
+    /// Of this many ranks: what each moves, and the file's length.
     std::function<Addresses(int rank, int ranks)> addresses;
     std::function<std::int64_t(int ranks)> file_bytes;
     bool own_files = false;
@@ -35,7 +35,7 @@ inline std::ostream& operator<<(std::ostream& out, const Case& c) {
     return out << c.name;
 }
 
-/// Keeps what a run tells.
+/// Keeps what a run reports.
 class Notes : public Observer {
   public:
     void pass(const PassResult& result) override { results.push_back(result); }

@@ -49,7 +49,7 @@ class StudyItems : public StudyFrame {
     std::string item(int file) const { return directory_ / fmt::format("data.{:06d}", file); }
 };
 
-TEST_P(StudyItems, what_is_written_is_read_and_told_by_file) {
+TEST_P(StudyItems, what_is_written_is_read_and_reported_by_file) {
     Notes notes;
     const Ending ending = run(items({write_pass(), read_pass()}), notes);
     ASSERT_EQ(ending.status, ExitCode::done) << ending.reason;

@@ -51,7 +51,7 @@ TEST_F(StudyPayload, what_is_read_to_be_modified_is_not_what_is_written) {
     }
 }
 
-TEST_F(StudyPayload, numbers_are_whole_and_tell_file_place_and_generation) {
+TEST_F(StudyPayload, numbers_are_whole_and_show_file_place_and_generation) {
     cell_.content = Content::numbers;
     Payload payload(cell_, pieces_, {5, 0, {}});
     payload.prepare_to_write(3);

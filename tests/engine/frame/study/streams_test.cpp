@@ -68,7 +68,7 @@ class StudyStreams : public StudyFrame {
     std::string file_of(int rank) const {
         return directory_ / (apart() ? fmt::format("data.{:06d}", rank) : std::string("data"));
     }
-    /// Where byte `position` of a rank's stream stands in its file.
+    /// Where byte `position` of a rank's stream is in its file.
     std::int64_t place(int rank, std::int64_t position) const {
         if (apart()) return position;
         if (!sion()) return rank * largest() + position;
@@ -88,7 +88,7 @@ class StudyStreams : public StudyFrame {
     }
 };
 
-TEST_P(StudyStreams, every_byte_has_its_place_and_is_told) {
+TEST_P(StudyStreams, every_byte_has_its_place_and_is_reported) {
     Notes notes;
     const Ending ending = run_streams(streams({write_pass(), read_pass()}), notes);
     ASSERT_EQ(ending.status, ExitCode::done) << ending.reason;

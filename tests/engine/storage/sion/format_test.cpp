@@ -24,7 +24,7 @@ std::atomic<std::size_t> largest_allocation = 0;  // other tests of the program 
 
 }  // namespace
 
-// What a file says must not decide how much memory is asked for.
+// What a file says must not decide how much memory is requested.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
     if (bytes > largest_allocation) largest_allocation = bytes;
     if (void* memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;

@@ -44,7 +44,7 @@ std::vector<std::byte> content_of(const std::string& path) {
     return bytes;
 }
 
-/// A file of a container named "out.sion", all by hand: its tasks' ranks, chunks, how many bytes
+/// A file of a container named "out.sion", handwritten: its tasks' ranks, chunks, how many bytes
 /// each wrote; in the first of several files, where each rank is.
 struct Sheet {
     std::int64_t files = 1;
@@ -151,7 +151,7 @@ class Shared : public testing::Test {
     SharedDirectory directory_;
 };
 
-// 1, 2, 3, 1 and 6 chunks of 512 bytes; task 2 asked for less, task 3 writes nothing.
+// 1, 2, 3, 1 and 6 chunks of 512 bytes; task 2 requested less, task 3 writes nothing.
 Numbers five_asked() {
     return {512, 512, 500, 512, 512};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes in containers: what the conformance suite of bytes demands, as far as a container can have
-// it, and what then stands in the file.
+// it, and what then is in the file.
 #include "storage/sion/storage.hpp"
 
 #include <gtest/gtest.h>
@@ -364,7 +364,7 @@ std::unique_ptr<Storage> storage_with(TestSession& at, const char* settings) {
     return make_storage(at.session, choice, nullptr);
 }
 
-TEST(SionStorage, tells_the_files_beside_the_first) {
+TEST(SionStorage, shows_the_files_beside_the_first) {
     TestSession at;
     EXPECT_TRUE(storage_with(at, "")->files_beside({.stem = "a"}).empty());
     const auto storage = storage_with(at, "files=3");
@@ -420,7 +420,7 @@ TEST(SionStorage, several_files_and_collectors_hold_the_same_bytes) {
     const auto behind = (*file)->read(together, found.bytes(), blocks.file_bytes());
     EXPECT_FALSE(behind);
     ASSERT_TRUE((*file)->close());
-    // One rank for itself reads them all, as it likes; nobody writes them so.
+    // One rank for itself reads them all, as it likes; no one writes them so.
     const Comm self = Comm::self(at.clock);
     const auto plain = storage_with(at, "");
     request.collective = false;
