@@ -54,6 +54,7 @@ ELSEWHERE = {
     "profile/darshan_child.py": "a log that the user names, by the library that reads it",
     "__init__.py": "VERSION of a checkout",
     "store/folder.py": "/proc",
+    "store/members.py": "the description of results, a part of the package",
     "serve/app.py": "parts of the package",
 }
 OPENS = re.compile(

@@ -132,7 +132,7 @@ def test_eocoe_and_columbia_run(with_engine: Effio) -> None:
         "run", "columbia-sx8", *SMALL, "--quiet", "--only", "step in ['io-bench', 'spiobench']"
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "what streams of the same ranks reach: not known (" in done.stdout
+    assert "b_eff_io compared with streams of the same ranks: not known (" in done.stdout
 
 
 @pytest.mark.parametrize(
