@@ -159,7 +159,7 @@ def test_messages_are_those_of_a_pair(tmp_path: Path) -> None:
 def _printed(result: Result, reads: Result, columns: int) -> str:
     figure = Line(title="b_eff_io, a quick check", show="figure", figure="b_eff_io")
     reported = [
-        (Line(title="sequential write, until on storage", access="write", show="rate"), result, ""),
+        (Line(title="sequential write, flushed", access="write", show="rate"), result, ""),
         (READ, reads, ""),
         (figure, result, ""),
     ]
