@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cost of timing a call: a loop of calls that are timed into a histogram as in the engine, and the
-// same loop without timing (READS = 0), or with the counter's two readings alone (READS = 1), which
-// no timing can avoid (bench/clock.py).
+// same loop without timing (READS = 0), or with only the two readings of the counter (READS = 1),
+// which every timing needs (bench/clock.py).
 //
 //   beside_clock DIRECTORY CALLS TURNS READS    nanoseconds per call
 #include <mpi.h>

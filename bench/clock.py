@@ -7,8 +7,8 @@ from harness import AbsentError, Kit, Pair, in_turn
 
 CALLS = 1_000_000
 TURNS = 10
-# The goal where a reading of the counter takes 10 ns. Some virtual machines need 16 ns for it: then
-# only the second pair says what effio adds.
+# The goal where a reading of the counter takes 10 ns. Where it takes longer, only the second pair
+# shows what effio adds.
 MOST_NANOSECONDS = 25
 MOST_BEYOND_READINGS = 8
 
@@ -35,7 +35,7 @@ def pairs(kit: Kit) -> list[Pair]:
         ),
         Pair(
             "timing a call readings",
-            "a call timed into a histogram against the counter's two readings alone",
+            "a call timed into a histogram against only the two readings of the counter",
             *reads,
             "ns",
             at_most=MOST_BEYOND_READINGS,

@@ -79,7 +79,7 @@ class Job:
         self._old = set(cwd.glob("*.jsonl"))
         self.run_folders: Path | None = None  # of `effio run`: results are there
         self._started = time.monotonic()
-        # Streams go to files: a pipe that no one reads would stop the run, and a grandchild that
+        # Streams go to files: a pipe that is not read would stop the run, and a grandchild that
         # outlives the launcher would keep a pipe open.
         self._stdout = (cwd / f".stdout-{time.monotonic_ns()}").open("w+b")
         self._stderr = (cwd / f".stderr-{time.monotonic_ns()}").open("w+b")

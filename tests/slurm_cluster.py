@@ -53,8 +53,8 @@ class Host:
 
 
 def free_ports(count: int) -> list[int]:
-    """Below those that the system gives to whoever asks for any, and of this worker's own: no one
-    gets them by chance before the daemons do."""
+    """Ports of this test worker, below the range that the system assigns, so that no other program
+    takes one before the daemons do."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 10_000 + 1_000 * (worker % 20)
     ports: list[int] = []
@@ -170,7 +170,7 @@ class SlurmCluster:
     def _start_node(self, node: str) -> None:
         # The shell stays as the first process of the node: it inherits what is orphaned there.
         # MPICH 5 names a node's shared memory by the numbers of job and node, which another cluster
-        # on this machine may have as well. Private: no one outside sees the mount.
+        # on this machine may have as well. Private: the mount is invisible outside.
         memory = "mount --make-private /dev/shm && mount -t tmpfs effio-node /dev/shm"
         host = self._hosts[node]
         script = f"{memory}; {host.prepare} && hostname {node} && slurmd -D -N {node}; exit $?"

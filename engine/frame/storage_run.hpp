@@ -51,7 +51,7 @@ Json describe_backend(const Backend& backend) {
 
 /// What a run takes.
 struct StorageNeeds {
-    double bytes = 0;         ///< there at a time; 0: no one can know
+    double bytes = 0;         ///< at the same time; 0: unknown
     std::string what = {};    ///< "the files need"
     std::string advice = {};  ///< if the cap is too small: "use a smaller --block"
     /// Of each node, kept from the page cache, next to what the options of caches say.

@@ -53,7 +53,7 @@ Json TreeSet::to_json() const {
 
 std::string FileSet::name(int i) const {
     if (!indexed) return stem;
-    // Built by hand: passes over many small files make a name in each step.
+    // Without a format string: a pass over small files builds a name for each of them.
     const fmt::format_int text(first + i * step);
     const std::string_view index(text.data(), text.size());
     const auto width = static_cast<std::size_t>(digits);

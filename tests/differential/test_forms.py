@@ -194,7 +194,7 @@ def test_mdtest_prints_the_originals_text(
             for line in table
         ]
         each = [line.replace("row with ranks", "of each rank") for line in table[2:]]
-        each.insert(2, "of each rank")  # "Directory read", which no one does
+        each.insert(2, "of each rank")  # "Directory read", which no program measures
         assert tables == ["ranks rate", "iteration 0", *each, "heading rate (in ops/sec) 1", *table]
     else:
         heads = ["head of the phases"] * 2

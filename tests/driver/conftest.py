@@ -52,7 +52,7 @@ class Effio:
     def call(
         self, *words: object, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """The same within this process: quick, and an exception that no one catches fails the
+        """The same within this process: quick, and an exception that is not caught fails the
         test."""
         from effio.cli.main import main
 

@@ -80,7 +80,7 @@ class SlurmStandIn:
         (self.place / "limit").write_text(str(waiting))
 
     def fate(self, number: int, state: str) -> None:
-        """This job ends so, without a message."""
+        """This job ends in this state, without a message."""
         (self.place / f"fate-{number}").write_text(state)
 
     def accounts(self, text: str) -> None:

@@ -235,7 +235,7 @@ def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
     reported = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
     assert "300.0 MB/s" in reported
     assert "reads from storage" in reported
-    # One type that no one fetched.
+    # A type that was not fetched.
     for one in reads:
         if one["pattern"] == "scatter":
             one["cache"]["process_read_bytes"] = 0

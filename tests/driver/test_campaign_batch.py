@@ -93,5 +93,5 @@ def test_ctrl_c_leaves_the_job_alone(with_campaign: Effio, tmp_path: Path) -> No
         )  # fmt: skip
     assert done.returncode == 4, done.stderr
     assert "submitted as slurm job 7" in done.stderr
-    assert "the job goes on" in done.stdout
+    assert "the job continues" in done.stdout
     assert "scancel 7 ends it" in done.stdout

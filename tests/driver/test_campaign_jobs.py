@@ -31,7 +31,7 @@ def write(with_engine: Effio) -> Callable[[str], None]:
 
 @pytest.fixture
 def slurm(with_engine: Effio, tmp_path: Path) -> Iterator[SlurmStandIn]:
-    """No one sleeps: time goes on when the queue is asked."""
+    """Nothing sleeps: each question to the queue advances the time."""
     made = slurm_stand_in(tmp_path / "slurm")
     path = with_engine.environment.get("PATH", "")
     with_engine.environment["PATH"] = f"{made.programs}:{path}"
@@ -57,7 +57,7 @@ def test_as_many_jobs_wait_as_asked_for_and_one_question_is_for_all(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn, data: Path
 ) -> None:
     """Of four runs three are in the queue at once, a fourth when the first has ended. All of them
-    have files of the same name: each has its own directory, which goes when it ends."""
+    have files of the same name: each has its own directory, which is removed when it ends."""
     write(STEP + FILES + SWEEP)
     with mock.patch.object(LiveView, "status") as status:
         done = in_jobs(with_engine, 3, "--dir", data)
@@ -167,7 +167,7 @@ def test_a_job_that_the_queue_has_forgotten_is_asked_for_in_the_accounts(
     assert "256KiB: environment" in done.stderr
     assert "(the job ended as NODE_FAIL: a node was lost)" in done.stderr
     assert "(the job ended as CANCELLED)" in done.stderr
-    # Requested when nothing more of their files can come; the first one is forgotten earlier.
+    # Asked about when no more of their files can come; the first one is forgotten earlier.
     assert [call.split()[-1] for call in slurm.calls("sacct")] == ["1", "3"]
 
 

@@ -256,7 +256,7 @@ def test_a_step_takes_a_value_from_an_earlier_one(
     assert f"--block={512 << 10}" in record_of(read)["arguments"]
     (cell,) = load(read / "result.jsonl").measurements
     assert (cell["access"], cell["bytes"]) == ("read", 512 << 10)
-    # Kept until no one needs it any more.
+    # Kept until it is no longer needed.
     assert list(data.iterdir()) == []
 
 

@@ -67,7 +67,7 @@ def test_what_the_manifest_names_is_removed_and_nothing_else(effio: Effio, left:
 
 
 def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> None:
-    """ROMIO keeps one next to a file that is open; no one closed it."""
+    """ROMIO keeps one next to an open file; this file was never closed."""
     for name in (".i00.shfp.4711.123", ".mine.txt.shfp.4711.123", ".i001.shfp.1.2", ".i00.shfp.x"):
         (left / name).write_text("x")
     result = _killed(effio.cwd / "effio-runs/killed", left)

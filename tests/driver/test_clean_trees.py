@@ -74,7 +74,7 @@ def test_trees_of_the_run_go_and_all_others_stay(tmp_path: Path, data: Path) -> 
         _tree(data, "test-dir.2-0"),  # beyond the counts
         _tree(data, "test-dir.0-0-0"),
     ]
-    (data / "test-dir.0-1").mkdir()  # no one's
+    (data / "test-dir.0-1").mkdir()  # in no manifest
     (data / "test-dir.0-2").symlink_to(ours)
     found, kept = _leftovers(_result(data, tmp_path), data)
     assert [(f.path, f.tree) for f in found] == [(ours, True)]

@@ -265,7 +265,7 @@ def test_lists_of_options_are_workload() -> None:
     [
         ("until-ci-least", 10.0, 30.0),
         ("clock", "automatic", "monotonic"),
-        # `effio run` adds the MPI library's own word.
+        # `effio run` adds it, with a word for the MPI library.
         ("tried", "openmpi-4.1", "mpich-4.0"),
         ("stripe-count", 1, 4),
     ],
@@ -278,8 +278,8 @@ def test_how_it_is_measured_and_where_is_no_workload(
     assert only(found) is Verdict.SLOWER
 
 
-# What most benchmarks share, and what is a part of the workload: a new shared option belongs to
-# these, or to those that `effio compare` allows to differ.
+# Options of most benchmarks that are part of the workload. A new shared option is either one of
+# these, or one that may differ between the sides of `effio compare`.
 SHARED_WORKLOAD = {
     "compressible", "drop-cache", "duplicate", "fsync", "memory-hog", "node-local", "reader",
     "verify",
@@ -291,8 +291,8 @@ def test_each_shared_option_is_workload_or_not(any_engine: Engine, tmp_path: Pat
     names = Counter(o["name"] for b in described["benchmarks"] for o in b["options"])
     shared = {name for name, count in names.items() if count >= 9}
     assert shared - _NO_WORKLOAD == SHARED_WORKLOAD
-    # No name in the list that engines no longer have.
-    assert set(names) >= _NO_WORKLOAD - {"manifest"}
+    # Every name in the list is an option of the engine.
+    assert set(names) >= _NO_WORKLOAD - {"manifest"}  # of older results
 
 
 def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
@@ -446,7 +446,7 @@ def _pool(scale: float, factor: float) -> list[Judged]:
 
 
 def _drawn(name: str, pool: Sequence[Judged], count: int, chance: random.Random) -> Side:
-    """Each of its own night."""
+    """Runs on different nights."""
     some = [chance.choice(pool).result for _ in range(count)]
     runs = []
     for i, result in enumerate(some):

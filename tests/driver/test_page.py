@@ -383,7 +383,7 @@ def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
     target = tmp_path / "kinds.html"
     target.write_text(render([_every_kind()], [f"runs/{i}" for i in range(70)]))
     page = show(target).page
-    # Seventy names would be their own page.
+    # Seventy names would fill a page.
     assert "from runs/0, runs/1, runs/2 and 67 more. The" in page.locator("footer").inner_text()
     assert page.locator("#r1-heat .plot .heatmaplayer image").count() == 2
     scales = page.evaluate(

@@ -245,7 +245,7 @@ def test_all_of_a_rule_is_in_sight(width: int, browser: Browser, tmp_path: Path)
 
 
 class Counted(list[list[Cell]]):
-    """Rows that count how often somebody goes through all of them."""
+    """Rows that count how often all of them are read."""
 
     reads = 0
 
@@ -256,7 +256,7 @@ class Counted(list[list[Cell]]):
 
 @pytest.mark.parametrize("count", [2, 200])
 def test_rows_are_not_read_again_for_each_cell(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the time of a page grows with the square of its rows."""
+    """Otherwise the time of a page grows with the square of its rows."""
     monkeypatch.setattr(Counted, "reads", 0)
     columns = [Column("name"), Column("value", "1"), Column("note")]
     rows = Counted([[f"row {i}", i, "a sentence " * 8] for i in range(count)])

@@ -199,6 +199,6 @@ def test_numbers_that_no_run_has() -> None:
         profile_of(_log(POSIX=[_wrote(BYTES_WRITTEN=2.0**61)]))
     with pytest.raises(EffioError, match="not a whole Darshan log"):
         profile_of(_log(POSIX=[_wrote(STATS=2.0**59)]))
-    # Half a byte and half a byte are none: no one would have written the one that they make.
+    # Two halves of a byte are not a byte that some process wrote.
     halves = [_wrote(rank=rank, BYTES_WRITTEN=0.5) for rank in (0, 1)]
     assert not profile_of(_log(POSIX=halves)).activity

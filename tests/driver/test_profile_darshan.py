@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`effio profile` of Darshan logs: real ones, of our own runs and those that PyDarshan carries,
+"""`effio profile` of Darshan logs: logs of our runs, and those that PyDarshan ships,
 whose command lines are known."""
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def test_ior_with_files_of_processes() -> None:
     assert (one.access, one.library, one.files) == ("write", "posix", "per-process")
     assert (one.bytes, one.times, one.file_count) == (48 * 4 * 256 * MIB, 1, 48)
     assert (one.transfer, one.transfer_share) == (8 * MIB, 1.0)
-    # -s 4 of its own file: each segment directly after the one before.
+    # -s 4 in a file of each process: each segment follows the one before.
     assert (one.layout, one.piece) == ("consecutive", None)
     assert (one.flush, one.aligned, one.collective) == (True, 1.0, None)
     assert (profile.names.creates, profile.names.opens) == (48, 48)

@@ -29,7 +29,7 @@ def test_the_blank_form_filled_in_is_read_back(tmp_path: Path) -> None:
     for name, value in values.items():
         assert text.count(f'\n{name} = ""') == 1
         text = text.replace(f'\n{name} = ""', f"\n{name} = {value}")
-    # What may stay out is right as it is there.
+    # A question that may stay unanswered has a default that is right.
     text = text.replace("\n# io_share = 0.1", "\nio_share = 0.1")
     text = text.replace('\n# transfer = "1MiB"', '\ntransfer = "1MiB"')
     path = tmp_path / "f.toml"

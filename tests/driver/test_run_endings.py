@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How `effio run` ends when it is stopped, when something dies, when no one reads, and when nothing
-can be kept."""
+"""How `effio run` ends when it is stopped, when something dies, when its output is not read, and
+when nothing can be kept."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Ali
     for rank in ranks:
         os.kill(rank, signal.SIGSTOP)
     process.send_signal(signal.SIGINT)
-    # Two signals that no one has heard yet are one.
+    # Two pending signals count as one.
     assert process.stderr is not None
     assert any("stopping after the call" in line for line in process.stderr)
     assert process.poll() is None

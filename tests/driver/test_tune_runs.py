@@ -100,7 +100,7 @@ def test_the_planted_optimum_of_sim_is_found_and_its_files_are_ready_to_use(tune
     assert {part["name"] for part in parts} == {folder.name}
     assert sum(part["step"] == "confirm" for part in parts) == 6
 
-    # Requested again it is the same, and a finished search does not go on.
+    # A second call shows the same, and a finished search measures nothing more.
     before = _bytes_of(folder)
     shown = _tune(tuned, "--show", folder.name, "--json")
     assert json.loads(shown.stdout) == record

@@ -147,7 +147,7 @@ def test_a_device_that_cannot_be_read(
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
 def test_the_time_of_day_jumps(any_engine: Engine, tmp_path: Path, data: Path, jump: int) -> None:
-    """As when a clock is set in the midst of a run. Times are differences of a clock that no one
+    """As when a clock is set in the middle of a run. Times are differences of a clock that nothing
     sets."""
     faulty = Faulty(any_engine, tmp_path, data)
     run = faulty.launch(f"clock,step={jump},from=3", [*SMALL, "--dir", data])

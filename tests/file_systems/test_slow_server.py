@@ -29,7 +29,7 @@ def test_the_report_names_a_slow_server(
     with mounted("distributed", tmp_path_factory.mktemp("slow")) as made:
         cluster = made.cluster
         words = "run ior --files per-process --phases write --block 4MiB --transfer 1MiB"
-        # The servers are asked while the run measures: long enough on a busy machine, too.
+        # The servers are asked while the run measures, which takes time on a busy machine.
         words += f" --repetitions 6 --rank-details --no-report --quiet --ranks {FILES}"
         words += f" --dir {made.places[0]}"
         # 4 MiB take more than three seconds, much more than what a busy machine adds. Little waits

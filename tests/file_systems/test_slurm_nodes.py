@@ -69,7 +69,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mount]:
 def _slurm_daemons(
     place: Mount, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SlurmCluster]:
-    """In place of the Slurm on this machine's own network: `slurm` uses it."""
+    """Replaces the Slurm in this machine's network; the fixture `slurm` uses it."""
     # A mount in a node is seen by that node only.
     private = "mount --make-rprivate /"
     hosts = [
@@ -98,7 +98,7 @@ def _in_a_job(
     data: Path,
     cwd: Path,
 ) -> list[RunFolder]:
-    """Every run in one job, as a user's script has them."""
+    """All runs in one job, like a user's script."""
     more = ("--dir", str(data), "--quiet", "--no-report")
     effio = (sys.executable, "-m", "effio", "run")
     lines = [shlex.join([*effio, *words, *more]) for words in runs]
@@ -174,7 +174,7 @@ def test_campaigns_in_a_job_of_two_nodes(
             assert result.benchmark == "rings", folder.id
             continue
         assert files.type == "fuse.glusterfs"
-        # The client counts what it moved, so the place of no byte is unknown.
+        # The client counts what it moved, so the place of each byte is known.
         judged = [m for m in result.measurements if m.bytes > 0 and m.cache is not None]
         assert Place.UNKNOWN not in {Place.of(m) for m in judged}, folder.id
     assert list(data.iterdir()) == []

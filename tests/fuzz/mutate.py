@@ -119,7 +119,7 @@ def _other(value: Any, chance: random.Random) -> Any:
 
 
 def distinct(lines: Sequence[Line], count: int, chance: random.Random) -> list[Line]:
-    """A file of `count` lines like those of `lines`, all of their own cells."""
+    """A file of `count` lines like those of `lines`, each for a different cell."""
     found = [lines[0]]
     kinds = [line for line in lines if line["kind"] in ("measurement", "figure")]
     for _ in range(count):

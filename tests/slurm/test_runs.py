@@ -240,7 +240,7 @@ def test_a_lost_node_ends_the_run_and_what_was_measured_is_kept(
     assert _record(run)["outcome"]["status"] == "died"
     text = (run / "result.jsonl").read_text()
     assert all(line in text for line in kept)
-    # The data that no one could remove are found by their manifest.
+    # Data that could not be removed are found by their manifest.
     assert list(tmp_path.glob("b_eff_io*")) != []
     cleaned = slurm.run([*EFFIO, "clean", "--yes", "last"], tmp_path, env=mpich)
     assert cleaned.returncode == 0, cleaned.stderr

@@ -138,7 +138,7 @@ def test_kendalls_score_of_many_values_is_exact() -> None:
     rising = np.arange(4000.0) // 2
     assert float(pairs_up(rising)) == 7_996_000
     assert float(pairs_up(-rising)) == -7_996_000
-    # Each of the first half is above all of the second: 2000 x 2000 pairs fall, the others rise.
+    # Each value of the first half is above each of the second: 2000 x 2000 pairs fall.
     assert float(pairs_up(np.roll(np.arange(4000.0), 2000))) == 7_998_000 - 2 * 4_000_000
     assert float(pairs_up(np.ones(4000))) == 0
 

@@ -222,7 +222,7 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
     """It may be read and searched, but not written."""
     with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
         place = Path(name)
-        place.chmod(0o777)  # where no one may leave its result
+        place.chmod(0o777)  # in which no result may be left
         closed = place / "closed"
         closed.mkdir()
         closed.chmod(0o555)

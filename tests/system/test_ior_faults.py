@@ -33,7 +33,7 @@ def test_a_file_that_is_too_short(
 def test_a_file_that_is_cut_while_it_is_read(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """No one can know before: the call that gets too little says so."""
+    """This is unknown before: the call that gets too little reports it."""
     words = ["--block=1MiB", "--transfer=4KiB", "--seed=1"]
     ior(any_engine, tmp_path, *words, "--phases=write", "--keep")
     slow = ["--phases=read", "--think-time=20ms", "--files=shared"]

@@ -230,7 +230,7 @@ def test_defect_9_ranks_can_go_on_without_waiting(any_engine: Engine, tmp_path: 
         run = classic(any_engine, words, tmp_path)
         assert run.code == 0, run
         assert table_of(run)["File creation"][2] > 0
-    # No one waits at the end of a phase for rank 1, which takes 20 ms for each item.
+    # At the end of a phase no rank waits for rank 1, which takes 20 ms for each item.
     slow = ["--backend", "null", "--backend-options", "stat=20ms,only-rank=1"]
     words = ["-n", "10", "-u", "--no-barriers", "--things", "files"]
     run = any_engine.run([*QUICK, *words, *slow], tmp_path)

@@ -233,7 +233,7 @@ def test_a_configuration_file_with_faults(any_engine: Engine, tmp_path: Path, da
     for words, ranks in ((["--quiet"], 2), (["--plan"], 1)):
         run = any_engine.run(["pio", "--config", file, *words, "--dir", data], tmp_path, ranks)
         assert run.code == 2, run
-        # Reported once, by however many ranks.
+        # Reported once, whatever the number of ranks.
         assert run.stderr.count(f"{file}:5: no access 'append'") == 1, run
     for other in (tmp_path / "none.conf", tmp_path):
         run = any_engine.run(["pio", "--config", other, "--dir", data], tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not ours stays, whatever is at our names; and runs that the original makes go on."""
+"""Files of others stay, whatever their names; and where the original continues, so does effio."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def submit_and_wait(
             sleep(seconds)
     except KeyboardInterrupt:
         cancel = shlex.join([*system.cancel_command, job_id])
-        print_line(f"the job goes on; the same command shows how far it is, {cancel} ends it")
+        print_line(f"the job continues; the same command shows its progress, {cancel} ends it")
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     done = _ended(order, folder)
     if len(done) < len(order.units):

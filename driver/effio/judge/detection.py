@@ -118,13 +118,13 @@ def _inversions(count: int) -> Floats:
     return found
 
 
-# From here on a sort is quicker than all pairs.
+# For more values than this a sort is faster than comparing all pairs.
 _MANY = 2000
 
 
 def _pairs_up(values: Floats) -> Floats:
-    """Pairs of values of which the later is larger, minus those of which it is smaller (Kendall's
-    score)."""
+    """Kendall's score: the number of pairs whose later value is larger, minus the number of pairs
+    whose later value is smaller."""
     count = values.shape[-1]
     if values.ndim == 1 and count > _MANY:
         from scipy.stats import kendalltau  # not at every start

@@ -280,7 +280,7 @@ class Watch:
         return heard
 
     def _keep_progress(self, line: str) -> None:
-        """For those who look at the folder from outside; its loss does no harm."""
+        """For programs that read the folder meanwhile; losing it does no harm."""
         now = time.monotonic()
         if now - self._kept >= _PROGRESS_EVERY_SECONDS:
             self._kept = now

@@ -378,7 +378,7 @@ def _unknown(log: Log, reader: _Reader, left_out: int) -> Iterator[str]:
         yield "what was read and written through memory mappings (mmap)"
     if not log.traces and any(c.count("COLL_WRITES") + c.count("COLL_READS")
                               for c in reader.mpiio.values()):  # fmt: skip
-        yield "where the pieces of collective calls are in a file: there is no trace (DXT)"
+        yield "the positions of collective transfers in the files: the log has no trace (DXT)"
     yield "files that were removed"
 
 

@@ -187,13 +187,13 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-# The first characters of a cell that is a verdict.
+# The class of a verdict, by the first characters of its cell.
 _MARKED = {"✗ ": "bad", "✓ ": "good", "≈ ": "open", "? ": "open"}
 
 
 def _class_of(column: Column, cell: object = "", several: bool = False) -> Markup:
-    """The attribute for style.css. In a table of several columns a short text stays on its line,
-    and a long text gets a wide column, which keeps its row low."""
+    """The class attribute of a cell, for style.css. In a table of several columns a short text
+    stays on one line, and a long text gets a wide column, which keeps its row low."""
     from markupsafe import Markup
 
     text = cell if isinstance(cell, str) else ""

@@ -174,8 +174,8 @@ def table_of(
     caption: str = "",
     longest: int | None = None,
 ) -> Table:
-    """A row for each item: of each column its cell. More than `longest` rows are for the page
-    only."""
+    """A row for each item, with a cell for each column. A table of more than `longest` rows is only
+    on the page."""
     rows = [[cell(item) for _, cell in columns] for item in items]
     page_only = longest is not None and len(rows) > longest
     return Table([column for column, _ in columns], rows, title, caption, page_only=page_only)

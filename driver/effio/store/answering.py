@@ -98,7 +98,7 @@ def _stays_here(path: Path) -> bool:
             continue  # no link, or nothing: the next step says so as well, at once
         links += 1
         if links > _MOST_LINKS:
-            return True  # the kernel refuses it, before the last of them
+            return True  # the kernel refuses it before the last link
         here = here.parent
         parts += reversed(target.parts)
     return True

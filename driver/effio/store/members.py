@@ -76,7 +76,7 @@ class Members:
 
 
 def _one(field: Field, value: object) -> Any:
-    """None if it is not what is described."""
+    """A value as its field describes it; None if it is of another type."""
     known = _TYPES[field["type"]](value)
     if known is not None and field.get("unit") == "s" and known < 0:
         return None  # all described times are durations
@@ -100,7 +100,7 @@ def _read(field: Field, value: object) -> Any:
         rows = [list(_each(field, row)) for row in (value if isinstance(value, list) else [])]
         return [row for row in rows if None not in row]
     if shape == "list":
-        # The place of a number means something: one that is wrong stays as None.
+        # The position of a number matters: a wrong number stays as None.
         keep = field["type"] in ("number", "integer", "boolean")
         return [one for one in _each(field, value) if keep or one is not None]
     found = _one(field, value)
@@ -112,7 +112,7 @@ def _read(field: Field, value: object) -> Any:
 
 
 def _by_name(value: Any) -> Any:
-    """Lists of fields and of figures as dictionaries."""
+    """Lists of fields and figures as dictionaries by name."""
     if isinstance(value, dict):
         return {name: _by_name(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -137,7 +137,7 @@ def _fields(described: str | Fields) -> Fields:
 
 @cache
 def _all_fields() -> Fields:
-    """Of all lines of all benchmarks, for those that the description does not know."""
+    """The fields of all benchmarks together, for benchmarks that the description does not have."""
     found: dict[str, Field] = {}
     for info in _description()["benchmarks"].values():
         for one in (info, *_fields(info["figures"]).values()):
@@ -147,14 +147,14 @@ def _all_fields() -> Fields:
 
 @cache
 def _detail(benchmark: str, figure: str) -> Fields:
-    """Of a figure, or of measurements if it has no name."""
+    """The fields of a figure's `detail`; without a name those of measurements."""
     info = _description()["benchmarks"].get(benchmark)
     own = _fields(info["figures"]).get(figure) if info is not None and figure else info
     return {**_all_fields(), **(_fields(own["detail"]) if own is not None else {})}
 
 
 def members_of(record: Measurement | Figure | None) -> Members:
-    """Its `detail`; without a record they are all missing."""
+    """The `detail` of a record; without a record every member is missing."""
     if record is None:
         return Members(None, _all_fields())
     name = record.name if isinstance(record, Figure) else ""

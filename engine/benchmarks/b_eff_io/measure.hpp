@@ -53,7 +53,7 @@ struct RowMeasured {
     Agreed agreed;  ///< of all ranks, after the sync (writing) or the last call (reading)
 };
 
-/// Collective over `comm`. Messages about what goes wrong go to `warn`.
+/// Collective over `comm`. `warn` receives messages about errors.
 RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buffers& buffers,
                         const RowTask& task, const std::function<void(const std::string&)>& warn);
 

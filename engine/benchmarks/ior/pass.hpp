@@ -33,7 +33,7 @@ struct Calls {
     bool compare = false;    ///< reading: with what should be there
     bool sync_each = false;  ///< writing
     double think_seconds = 0;
-    double call_seconds = 0;  ///< no call begins before those in front had this long each
+    double call_seconds = 0;  ///< a call starts only after this time for each call before it
     Mix mix;                  ///< of `mixed`
     bool time_calls = false;
     bool keep_calls = false;       ///< begin and length of every call

@@ -112,7 +112,7 @@ std::string Runner::path_of(const Task& task, std::int64_t worker) const {
     return names_.path(target_, worker, task.repetition);
 }
 
-/// Of this rank; 0 where a time decides that may be after the last byte.
+/// Of this rank; 0 where a time limit decides, which may be after the last byte.
 std::int64_t Runner::planned_bytes(const Task& task) const {
     if (task.timed && setup_.parameters.min_time.count > 0) return 0;
     const std::int64_t calls =

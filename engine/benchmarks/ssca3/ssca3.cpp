@@ -142,7 +142,7 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 1e12)
         .automatic("whole files");
     table.choice("pipelines", own_chains, {{"shared", false}, {"private", true}},
-                 "one chain whose work is dealt out to the ranks, or one for each rank, with its "
+                 "one chain whose work the ranks share, or one for each rank, with its "
                  "own files");
     table.add("seed", seed, "of random places").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();

@@ -15,7 +15,7 @@ TEST(SimModel, the_slower_of_rank_and_share_decides) {
     EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 1), 0.01);  // rank: 100 MB/s
     EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 3), 0.01);  // both
     EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 6), 0.02);  // share: 300/6 = 50 MB/s
-    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 0), 0.01);  // no one counts as one
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 0), 0.01);  // zero ranks count as one
 }
 
 TEST(SimModel, a_rate_of_zero_is_no_limit) {

@@ -56,7 +56,7 @@ TEST_F(UntilCiRanks, all_know_which_figures_the_root_wants_more_of) {
         EXPECT_TRUE(until.another(comm, 1));
     }
     EXPECT_EQ(until.wanted(comm, all), (std::vector<char>{0, 1, 1}));
-    // Without the option no one is asked, and all is wanted.
+    // Without the option the ranks do not vote, and all repetitions are wanted.
     const UntilCi without(UntilCiOptions(), 50, 0);
     if (comm.is_root()) {
         EXPECT_EQ(without.wanted(comm, all), (std::vector<char>{1, 1, 1}));

@@ -2,7 +2,7 @@
 // Jobs that cannot end in an orderly way: endings MODE RESULT-FILE. expect_ending.sh judges them.
 //   hung             rank 1 stops giving signs of life
 //   awaited          the same, and rank 0, which would speak first, only waits for it
-//   waiting          rank 1 waits for a rank that no one watches
+//   waiting          rank 1 waits for a rank without a watchdog
 //   deadline         rank 1 knows an error and the others never come to agree on it
 //   second-interrupt rank 0 is interrupted twice
 //   clean-ups        the same while its files change: what is to be removed is never half known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sentinel while the job goes on. How it ends jobs: endings.cpp.
+// The sentinel while the job runs. How it ends jobs: endings.cpp.
 #include "parallel/sentinel.hpp"
 
 #include <gtest/gtest.h>

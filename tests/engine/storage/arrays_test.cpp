@@ -169,7 +169,7 @@ TEST_P(EveryArrays, access_may_change_while_the_file_is_open) {
     ASSERT_TRUE((*file)->put(0, s.share(0, me), expected(s, 0, s.share(0, me))));
     ASSERT_TRUE((*file)->set_access(ArrayAccess::independent));
     for (std::size_t v = 1; v < s.variables.size(); ++v) {
-        // Rank by rank, whoever has something: no one waits for the others.
+        // Independent calls, rank by rank: a rank does not wait for the others.
         const Slab slab = s.share(v, me);
         if (s.bytes(v, slab) > 0) {
             ASSERT_TRUE((*file)->put(v, slab, expected(s, v, slab)));

@@ -79,7 +79,7 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     at.comm.barrier();
     watch.synced();
     const auto written = watch.end(all, false);
-    // Where others write meanwhile, no one knows which bytes were ours.
+    // If others write meanwhile, it is unknown which bytes were ours.
     const bool others = written.others.value_or(0) > (std::int64_t{1} << 20);
     EXPECT_EQ(written.verdict, others ? Whereabouts::unknown : Whereabouts::device);
     ASSERT_TRUE(written.unwritten);

@@ -126,7 +126,7 @@ TEST_F(OwnTree, what_is_not_there_needs_no_removal) {
 
 TEST_F(OwnTree, a_path_longer_than_the_system_takes_goes_too) {
     ASSERT_TRUE(make_own_tree(at("t"), "mine"));
-    // Made step by step; by its full path no one could reach the end.
+    // Made step by step, because its full path is longer than the system allows.
     const auto home = fs::current_path();
     fs::current_path(at("t"));
     for (int i = 0; i < 30; ++i) {

@@ -13,7 +13,7 @@
 namespace effio {
 namespace {
 
-/// A pointer of each rank's own where a shared one is requested, as some libraries have it on file
+/// Each rank has a separate pointer where a shared one is requested, as in some libraries on file
 /// systems without locks.
 class OwnPointers : public Storage {
   public:
@@ -64,7 +64,7 @@ TEST_F(Probe, finds_a_pointer_that_works_names_what_serves_it_and_leaves_nothing
 TEST_F(Probe, data_in_wrong_places_are_seen_on_all_ranks) {
     OwnPointers storage(at.session, false);
     const auto found = probe_shared_pointer(at.session, storage, directory / "probe");
-    // A single rank has no one to share with.
+    // A single rank shares with no other.
     EXPECT_EQ(found.works, at.comm.size() == 1);
     if (at.comm.size() > 1) {
         // The second rank's data are not where they must be: other data are, or the file ends

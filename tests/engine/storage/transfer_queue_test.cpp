@@ -240,7 +240,7 @@ TEST_F(OneQueue, of_io_uring_begins_when_it_is_posted) {
     Buffer memory(piece);
     pattern.fill(memory.bytes(), 0);
     queue->post_write(0, memory.bytes(), 0);
-    // No one waits or asks meanwhile.
+    // Meanwhile the rank neither waits nor polls.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (fs::file_size(path) < piece && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

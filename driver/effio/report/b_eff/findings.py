@@ -59,7 +59,7 @@ def _method_finding(result: Result, members: Members) -> Finding | None:
 
 
 def _gap(result: Result) -> str:
-    """What is between neighbors and any ranks."""
+    """How much slower messages between any ranks are than between neighbors."""
     if result.run.system.nodes > 1:
         return "the rest is what the distance between ranks costs"
     return "on one node no rank is far from another, so the rest is caches, cores and chance"

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t page = 4096;
 
-/// Tiles side by side, each overlapping the next by one element, and two columns that are no one's.
+/// Tiles side by side, each overlapping the next by one element, and two columns that belong to no
+/// tile.
 Addresses tile(int rank, int ranks) {
     return {100, Box{{4, std::int64_t{4} * ranks + 3}, {0, std::int64_t{4} * rank}, {4, 5}, 3}};
 }
@@ -139,7 +140,7 @@ TEST_P(StudyFrame, files_hold_exactly_the_bytes_of_the_definition) {
     for (int file = 0; file < files; ++file) {
         const std::string found = read_file(file);
         ASSERT_EQ(found.size(), static_cast<std::size_t>(c.file_bytes(ranks_)));
-        // What is no one's may be anything: ROMIO's data sieving writes there what its buffer held.
+        // Bytes outside all tiles are not compared: ROMIO's data sieving may write anything there.
         std::string expected = found;
         for (int r = 0; r < ranks_; ++r) {
             if (c.own_files && r != file) continue;

@@ -420,7 +420,7 @@ TEST(SionStorage, several_files_and_collectors_hold_the_same_bytes) {
     const auto behind = (*file)->read(together, found.bytes(), blocks.file_bytes());
     EXPECT_FALSE(behind);
     ASSERT_TRUE((*file)->close());
-    // One rank for itself reads them all, as it likes; no one writes them so.
+    // A single rank may read all of them in any order; none writes them this way.
     const Comm self = Comm::self(at.clock);
     const auto plain = storage_with(at, "");
     request.collective = false;
