@@ -1,9 +1,9 @@
-# make run: build, and say what the storage of this directory does, in about a minute.
+# make run: build (some minutes, once), and say what the storage of this directory does.
 # make test: build with every MPI at hand and run all tests. README.md says more.
-.PHONY: run build test test-setup test-file-systems sanitize lint lint-all bench docs clean help
+.PHONY: run build test test-setup test-file-systems sanitize lint lint-all bench docs wheel clean help
 
 help:
-	@echo "make run    build the engine, and what this storage does: a card in about a minute"
+	@echo "make run    build the engine, and what this storage does: a card"
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint   clang-format, clang-tidy on what changed, ruff, mypy (make lint-all: on everything)"
 	@echo "make bench  compare with bare programs, pairs in one run"
 	@echo "make docs   the documentation as a site in build/docs"
+	@echo "make wheel  a wheel with engines in it, in dist/: installing it needs no compiler"
 	@echo "make clean  remove what was built"
 
 build:
@@ -44,6 +45,9 @@ bench: build
 
 docs:
 	@scripts/docs
+
+wheel:
+	@scripts/wheel
 
 clean:
 	rm -rf build bin

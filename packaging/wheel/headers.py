@@ -6,12 +6,17 @@ with. They are never part of the repository.
 They come from EFFIO_HEADERS (a prefix with include/), from .deps of this checkout, from the system,
 from Debian's packages, or from pinned commits of their repositories; a wheel built without any of
 these carries none, and CMake fetches them when the engine is built.
+
+Where EFFIO_ENGINES names a directory with built engines (scripts/wheel), the wheel carries them
+too, and its name says which kind of machine they run on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -36,6 +41,8 @@ LIBRARIES = (
     ),
 )
 TARGET = "effio/engine/sources/headers/include"
+# Where effio/engine/carried.py looks for them.
+ENGINES = "effio/engine/carried"
 # Where effio/report/html.py looks for it.
 PLOTLY = "effio/report/page/plotly-cartesian.min.js"
 
@@ -66,6 +73,13 @@ def _plotly(root: Path) -> Path | None:
     return found if found.is_file() else None
 
 
+def _tag(engines: list[Path]) -> str:
+    """The oldest C library that has all that these programs call (PEP 600)."""
+    called = [m for e in engines for m in re.findall(rb"GLIBC_(\d+)\.(\d+)", e.read_bytes())]
+    major, minor = max((int(major), int(minor)) for major, minor in called)
+    return f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+
+
 def _fetched(name: str, url: str, tag: str, commit: str, scratch: Path) -> Path | None:
     clone = scratch / name
     command = ["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth", "1"]
@@ -94,6 +108,13 @@ class HeadersHook(BuildHookInterface[Any]):
             build_data["force_include"][str(plotly)] = PLOTLY
         if not all(_local(name, Path(self.root)) for name, *_ in LIBRARIES):
             _from_packages(Path(self.root))
+        if named := os.environ.get("EFFIO_ENGINES"):
+            engines = sorted(Path(named).resolve().glob("*/effio-mpi"))
+            if not engines:
+                raise RuntimeError(f"EFFIO_ENGINES={named} holds no engine: */effio-mpi")
+            build_data["force_include"][str(Path(named).resolve())] = ENGINES
+            build_data["pure_python"] = False
+            build_data["tag"] = _tag(engines)
         for name, url, tag, commit in LIBRARIES:
             source = _local(name, Path(self.root)) or _fetched(name, url, tag, commit, scratch)
             if source is None:

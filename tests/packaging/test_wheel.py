@@ -10,29 +10,20 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from engines import ROOT, Engine
+from installations import Installation, wheel_into
 
 pytest.importorskip("hatchling", reason="hatchling is not installed (scripts/venv)")
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", place],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        timeout=100,
-    )
-    (found,) = place.glob("effio-*.whl")
-    return found
+    return wheel_into(tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_carries_all_sources_of_the_engine(wheel: Path) -> None:
@@ -107,46 +98,6 @@ def test_what_is_imported_is_declared(wheel: Path) -> None:
             declared.add(module)
     assert _imported() - set(sys.stdlib_module_names) - {"effio"} <= declared
     assert message["Version"] == (ROOT / "VERSION").read_text().strip()
-
-
-class Installation:
-    """A fresh environment with the wheel in it."""
-
-    def __init__(self, place: Path, wheel: Path) -> None:
-        self.place = place
-        self.python = place / "venv/bin/python"
-        # pip reaches into it from outside: unpacking another pip takes longer than all else.
-        into = ["--python", str(self.python), "install", "--quiet", "--no-index", "--no-deps"]
-        for words in (
-            ["venv", "--without-pip", str(place / "venv")],
-            ["pip", *into, str(wheel)],
-        ):
-            subprocess.run([sys.executable, "-m", *words], check=True, timeout=100)
-        # The packages that effio needs are borrowed from the environment of the tests, after its
-        # own: so this needs no network, and effio itself comes from the wheel.
-        ours = Path(sysconfig.get_paths()["purelib"])
-        theirs = next((place / "venv/lib").glob("python*/site-packages"))
-        (theirs / "borrowed.pth").write_text(f"{ours}\n")
-        self.environment = {
-            k: v
-            for k, v in os.environ.items()
-            if not k.startswith(("EFFIO_", "SLURM", "MPICC", "MODULE", "PYTHON"))
-        } | {"HOME": str(place), "XDG_DATA_HOME": str(place / "share"), "NO_COLOR": "1"}
-
-    def effio(
-        self, *words: str, path: Path | None = None, seconds: float = 280
-    ) -> subprocess.CompletedProcess[str]:
-        where = f"{path}:" if path else ""
-        return subprocess.run(
-            [self.place / "venv/bin/effio", *words],
-            cwd=self.place,
-            env=self.environment | {"PATH": f"{where}{self.environment['PATH']}"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from effio.engine.program import Engine
-from effio.errors import environment_error
+from effio.errors import EffioError, environment_error
 from effio.store.safe_files import write_atomically
 
 PROGRAM = "effio-mpi"
@@ -58,25 +58,29 @@ def launcher_beside(mpicc: str) -> str | None:
 
 
 def installed() -> list[Engine]:
-    """What `effio engine build` made, the newest first."""
+    """What `effio engine build` made, then what wheels carried; of each the newest first."""
     engines = []
     for record in (data_directory() / "engines").glob("*/engine.json"):
         program = record.parent / PROGRAM
         if not os.access(program, os.X_OK):
             continue
         try:
-            mpiexec = json.loads(record.read_text()).get("mpiexec")
+            kept = json.loads(record.read_text())
+            mpiexec, library = kept.get("mpiexec"), kept.get("library")
         except (OSError, ValueError, AttributeError):
-            mpiexec = None
+            mpiexec = library = None
+        if isinstance(library, str) and not Path(library).exists():
+            continue  # that MPI is gone
         engines.append(
             Engine(
                 program,
-                "built by effio engine build",
+                "carried by the installation" if library else "built by effio engine build",
                 mpiexec if isinstance(mpiexec, str) else None,
                 record.parent.name,
+                is_carried=library is not None,
             )
         )
-    return sorted(engines, key=lambda e: e.path.stat().st_mtime, reverse=True)
+    return sorted(engines, key=lambda e: (e.is_carried, -e.path.stat().st_mtime))
 
 
 def find_engines() -> list[Engine]:
@@ -126,7 +130,7 @@ def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
 
 def find_engine(wanted: str | None = None, origin: str = "given by --engine") -> Engine:
     """The engine to use: `wanted` (a path, or the name of a built one), $EFFIO_ENGINE, the one that
-    the user chose, or the first that is at hand."""
+    the user chose, the first that is at hand, or the one that this installation carries."""
     if not wanted:
         wanted, origin = os.environ.get("EFFIO_ENGINE"), "given by EFFIO_ENGINE"
     if not wanted:
@@ -144,9 +148,19 @@ def find_engine(wanted: str | None = None, origin: str = "given by --engine") ->
             "effio engine list shows what there is",
         )
     engines = find_engines()
-    if not engines:
+    if engines and not engines[0].is_carried:
+        return engines[0]
+    from effio.engine.carried import unpack  # which needs this module
+
+    try:
+        carried = unpack()
+    except EffioError:
+        if not engines:
+            raise
+        carried = engines[0]  # no launcher on PATH: the one of the last time
+    if carried is None:
         raise environment_error(
             "no engine is built here",
             "build one for the MPI at hand: effio engine build (or, in a checkout: make build)",
         )
-    return engines[0]
+    return carried

@@ -5,7 +5,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from dataclasses import dataclass
+
+# Names of launchers, the likeliest first.
+LAUNCHERS = (
+    "mpiexec",
+    "mpiexec.hydra",
+    "mpirun",
+    "mpiexec.openmpi",
+    "mpirun.openmpi",
+    "mpiexec.mpich",
+    "mpirun.mpich",
+    "orterun",
+)
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -66,3 +79,19 @@ def of_library(text: str) -> Mpi | None:
 def of_launcher(text: str) -> Mpi | None:
     """From the output of `mpiexec --version`."""
     return _find(text, _LAUNCHER_SIGNS)
+
+
+def identify(program: str) -> tuple[Mpi | None, str]:
+    """The MPI of a launcher and the text that names it; None if it names none."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
+    text = (done.stdout + done.stderr).decode(errors="replace").strip()
+    return of_launcher(text), text

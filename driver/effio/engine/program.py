@@ -51,12 +51,13 @@ class Answer:
 @dataclass(frozen=True)
 class Engine:
     """A program on disk. `origin` says in words why it was taken; `mpiexec` is the launcher that
-    was noted when it was built, if any."""
+    was noted when it was built, if any; `is_carried` if a wheel brought it (engine/carried.py)."""
 
     path: Path
     origin: str
     mpiexec: str | None = None
     name: str = field(default="")
+    is_carried: bool = False
 
     def ask(self, arguments: Sequence[str], seconds: float = _ASK_SECONDS) -> Answer:
         """Runs the program without a launcher. Raises if it cannot start at all."""

@@ -24,36 +24,9 @@ from effio.launch.launchers import (
 )
 from effio.launch.machine import Machine
 
-_NAMES = (
-    "mpiexec",
-    "mpiexec.hydra",
-    "mpirun",
-    "mpiexec.openmpi",
-    "mpirun.openmpi",
-    "mpiexec.mpich",
-    "mpirun.mpich",
-    "orterun",
-)
-
 
 class NoLauncherError(EffioError):
     """There is no launcher here at all; on a login node that may be meant."""
-
-
-def identify(program: str) -> tuple[Mpi | None, str]:
-    """The MPI of a launcher and the text that names it; None if it names none."""
-    try:
-        done = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return None, str(error)
-    text = (done.stdout + done.stderr).decode(errors="replace").strip()
-    return mpi.of_launcher(text), text
 
 
 def _slurm_starts_with(interface: str, nodes: int) -> bool:
@@ -75,7 +48,7 @@ def _slurm_starts_with(interface: str, nodes: int) -> bool:
 
 def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
     """Launcher programs to look at, the likeliest first."""
-    names = [environment.get("EFFIO_MPIEXEC"), engine.mpiexec, *_NAMES]
+    names = [environment.get("EFFIO_MPIEXEC"), engine.mpiexec, *mpi.LAUNCHERS]
     paths = []
     for name in names:
         path = shutil.which(name) if name else None
@@ -94,7 +67,7 @@ def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
         return kinds[wanted](path, engine.mpi, options)
     if wanted in kinds:
         for path in _candidates(engine, os.environ):
-            found, _ = identify(path)
+            found, _ = mpi.identify(path)
             if found is not None and LAUNCHER_OF_FAMILY.get(found.family) is kinds[wanted]:
                 return _fitting(path, found, engine, options)
         raise environment_error(f"--launcher {wanted}: no such launcher is on PATH")
@@ -105,7 +78,7 @@ def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
         )
     if Path(path).name in BY_PROGRAM:
         return BY_PROGRAM[Path(path).name](path, engine.mpi, options)
-    found, text = identify(path)
+    found, text = mpi.identify(path)
     if found is None:
         raise environment_error(
             f"{path} does not say which MPI it belongs to: {text[:200] or 'no output'}",
@@ -145,7 +118,7 @@ def choose_launcher(
         return own(path, engine.mpi, options)
     others = []
     for path in _candidates(engine, os.environ):
-        found, _ = identify(path)
+        found, _ = mpi.identify(path)
         if found is None or found.family not in LAUNCHER_OF_FAMILY:
             continue
         if engine.mpi is None or found.speaks_with(engine.mpi):
