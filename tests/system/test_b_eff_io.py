@@ -44,8 +44,8 @@ def invalid_reasons(result: Result) -> list[str]:
     assert figure["valid"] is False
     reasons = figure["reasons"]
     assert isinstance(reasons, list)
-    # This machine may have fewer processors than the test has ranks.
-    return [reason for reason in reasons if "oversubscribed" not in reason]
+    # This machine may have fewer processors than the test has ranks, or be busy.
+    return [reason for reason in reasons if "ranks ran at different times" not in reason]
 
 
 @pytest.mark.parametrize(("flavour", "ranks"), SIZES, ids=lambda v: str(v))

@@ -97,9 +97,10 @@ class ConsoleView : public Observer {
                 "\nb_eff_io = {} on {}: {}\n"
                 "total memory / b_eff_io = {} / {} = {} (balanced: at most 10 min)\n",
                 format_rate(value), count_of(p.ranks, "rank"),
-                run.valid(*best)               ? "VALID for comparison of systems"
-                : p.rows_by_common_clock() > 0 ? "OVERSUBSCRIBED, NOT VALID for comparison"
-                                               : "NOT VALID for comparison of systems",
+                run.valid(*best) ? "VALID for comparison of systems"
+                : p.rows_by_common_clock() > 0
+                    ? "NOT VALID for comparison: ranks ran at different times"
+                    : "NOT VALID for comparison of systems",
                 format_size(memory), format_rate(value), format_duration(memory / value)));
             if (!run.setup.parameters.storage.virtual_time()) {
                 console_.print(fmt::format("  writes: {}; reads: {}\n", bytes_of(p, false),

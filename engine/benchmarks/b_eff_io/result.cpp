@@ -161,8 +161,8 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
         list.push_back({fmt::format("rows cut short by the cap on bytes ({}) == 0", cut), false});
     }
     if (const int late = partition.rows_by_common_clock(); late > 0) {
-        list.push_back({fmt::format("oversubscribed: not comparable; rows that rank 0's clock did "
-                                    "not see in full ({}) == 0",
+        list.push_back({fmt::format("ranks ran at different times: not comparable; rows that rank "
+                                    "0's clock did not see in full ({}) == 0",
                                     late),
                         false});
     }
