@@ -12,7 +12,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fields import FIELDS, filled, from_text
+from driver.as_written import completed as completed
+from fields import FIELDS, from_text
+from results import fault_of_line
 
 Line = dict[str, Any]
 
@@ -27,8 +29,9 @@ RATES = {
     "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
 }
 SCHEMA = "effio-result/1.2"
+# Members of a run line that may be null; another one that a test gives as None is left out.
+MAYBE_NULL = ("classic_command", "file_system")
 ALL = from_text(FIELDS.read_text())
-DESCRIBED = ALL["b-eff-io"]
 
 
 def run_line(**more: Any) -> Line:
@@ -112,13 +115,12 @@ def run_line(**more: Any) -> Line:
             "files": [],
         },
     }
-    line.update(more)
-    # What the benchmark adds is whole, as the engine writes it.
+    line |= more
+    line = {name: value for name, value in line.items() if value is not None or name in MAYBE_NULL}
     for own in ALL[line["benchmark"]]["run"] if line["benchmark"] in ALL else []:
         cap = {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"}
-        given = line.get(own["name"], cap if own["name"] == "b-eff-io" else {})
-        line[own["name"]] = filled(own["members"], given)
-    return line
+        line.setdefault(own["name"], cap if own["name"] == "b-eff-io" else {})
+    return completed(line)
 
 
 def call_times(count: int = 1000, p50: float = 1e-3) -> Line:
@@ -142,10 +144,12 @@ def spread(value: float) -> Line:
 
 
 def measurement(
-    access: str, pattern: str, position: int, rate: float, row: int = 1, **more: Any
+    access: str, pattern: str, position: int, rate: float, /, row: int = 1, **more: Any
 ) -> Line:
-    """One second: 0.5 s of data calls, 0.3 s of sync (reading: waiting), 0.2 s of waiting."""
+    """One second: 0.5 s of data calls, 0.3 s of sync (reading: waiting), 0.2 s of waiting. Of
+    another benchmark it has that one's members in `where` and `detail`."""
     chunk = CHUNKS[position - 1]
+    is_b_eff_io = more.get("benchmark", "b-eff-io") == "b-eff-io"
     reading = access == "read"
     moved = int(rate)
     line: Line = {
@@ -164,7 +168,9 @@ def measurement(
             "is_lmax": position == 7,
             "is_fill_up": False,
             "time_units": 2,
-        },
+        }
+        if is_b_eff_io
+        else {},
         "ranks": 2,
         "nodes": 1,
         "repetition": 1,
@@ -195,10 +201,15 @@ def measurement(
             "device_read_bytes": 0,
             "device_written_bytes": 0 if reading else moved,
         },
-        "detail": filled(DESCRIBED["detail"], {"file": "i00_002_0", "calls_per_rank": 1}),
+        "detail": {"file": "i00_002_0", "calls_per_rank": 1} if is_b_eff_io else {},
     }
-    line.update(more)
-    return line
+    return completed(line | more)
+
+
+def invalid(reason: str, unit: str = "B/s") -> Line:
+    """What a measurement has instead of its rate if it is not valid."""
+    rate = {"value": None, "unit": unit, "better": "higher", "reason": reason}
+    return {"valid": False, "invalid_reason": reason, "rate": rate}
 
 
 def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Line:
@@ -210,17 +221,13 @@ def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Li
         "kind": "figure",
         "benchmark": "b-eff-io",
         "name": name,
-        "where": {"partition": 0, "ranks": 2},
+        "where": {"partition": 0, "ranks": 2} if "benchmark" not in more else {},
         "metric": metric,
         "valid": None,
         "reasons": [],
         "detail": {},
     }
-    line.update(more)
-    described = [f["detail"] for f in DESCRIBED["figures"] if f["name"] == name]
-    if described and line["benchmark"] == "b-eff-io":
-        line["detail"] = filled(described[0], line["detail"])
-    return line
+    return completed(line | more)
 
 
 def end(status: str = "done", code: int = 0, reason: str = "") -> Line:
@@ -229,7 +236,7 @@ def end(status: str = "done", code: int = 0, reason: str = "") -> Line:
         "kind": "end",
         "status": status,
         "exit_code": code,
-        "reason": reason,
+        "reason": reason or ("" if status == "done" else "an error"),
         "errors": [],
         "detail": {"finished": "2026-11-20T12:01:00Z"},
     }
@@ -341,16 +348,26 @@ def hostile(text: str) -> list[Line]:
 
 
 def numbered(lines: list[Line]) -> list[Line]:
-    """With numbers, and no part of a line in another: a test may change one alone."""
-    lines = json.loads(json.dumps(lines))
-    for number, line in enumerate(lines):
-        line["seq"] = number
-    return lines
+    """Complete, with numbers, and no part of a line in another: a test may change one alone."""
+    whole = [completed(line) | {"seq": i} for i, line in enumerate(lines)]
+    return list(json.loads(json.dumps(whole)))
 
 
-def write(path: Path, lines: list[Line]) -> Path:
+def write(path: Path, lines: list[Line], foreign: bool = False) -> Path:
+    """Completes the lines, and refuses those that no engine of this version writes: a test of them
+    would check what never happens. `foreign`: the test is about the lines of another writer, which
+    stay as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    whole = lines if foreign else [completed(line) for line in lines]
+    texts = [json.dumps({**line, "seq": line.get("seq", i)}) for i, line in enumerate(whole)]
+    faults = [fault for text in texts if (fault := fault_of_line(json.loads(text)))]
+    assert bool(faults) == foreign, (
+        f"{path.name}: the engine writes no such line: {faults[0]} (and {len(faults) - 1} more)."
+        " Mend the line; a test of another writer's results says foreign=True"
+        if faults
+        else f"{path.name} is marked as foreign, but each of its lines is as the engine writes it"
+    )
+    path.write_text("".join(text + "\n" for text in texts))
     return path
 
 

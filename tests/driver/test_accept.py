@@ -46,7 +46,7 @@ def ior(
     lines = [made.run_line(benchmark="ior", options={"files": "per-process"})]
     for i, rate in enumerate(rates):
         line = made.measurement(access, "per-process sequential", 1, rate, benchmark="ior",
-                                where=where, repetition=i, nodes=nodes, **more)  # fmt: skip
+                                where=where, repetition=i + 1, nodes=nodes, **more)  # fmt: skip
         lines.append(line | {"cache": more.get("cache", {"verdict": "device"})})
     return judged(folder, name, lines, {"step": STEPS.get((access, transfer), "")} | (labels or {}))
 
@@ -65,7 +65,7 @@ def mdtest(folder: Path, rates: dict[str, list[float]], unique: bool, populate: 
     lines = [made.run_line(benchmark="mdtest", options={"populate": populate})]
     for access, values in rates.items():
         for i, rate in enumerate(values):
-            line = made.measurement(access, "file", 1, rate, benchmark="mdtest", repetition=i,
+            line = made.measurement(access, "file", 1, rate, benchmark="mdtest", repetition=i + 1,
                                     where={"thing": "file", "unique": unique})  # fmt: skip
             line["rate"]["unit"] = "op/s"
             lines.append(line)
@@ -217,7 +217,7 @@ def test_valid_and_limits(tmp_path: Path) -> None:
     limit = rule(kind="limit", at_most="2GB/s")
     assert one(limit, [ior(tmp_path, "a", [1e9, 2e9])]).ruling is Ruling.PASS
     assert one(limit, [ior(tmp_path, "b", [1e9, 2.1e9])]).ruling is Ruling.FAIL
-    bad = ior(tmp_path, "bad", [1e9], valid=False, invalid_reason="sync failed")
+    bad = ior(tmp_path, "bad", [1e9], **made.invalid("sync failed"))
     assert one(rule(kind="valid"), [bad]).reason == "bad: sync failed"
     assert one(rule(kind="valid"), [bad]).ruling is Ruling.FAIL
     wrong = ior(tmp_path, "wrong", [1e9], error_count=2)
@@ -305,7 +305,7 @@ def test_one_that_cannot_show_hides_no_fail(tmp_path: Path) -> None:
     restless = ior(tmp_path, "a", [1e9] * 2, detail={"steady": {"reached": False}})
     silent = ior(tmp_path, "b", [1e9] * 2, detail={"steady": None})
     assert one(steady, [restless, silent]).reason == "2 of 4 never became steady"
-    bad = ior(tmp_path, "c", [1e9], valid=False, invalid_reason="sync failed")
+    bad = ior(tmp_path, "c", [1e9], **made.invalid("sync failed"))
     above = one(rule(kind="limit", at_most="2GB/s"), [ior(tmp_path, "d", [3e9]), bad])
     assert (above.ruling, above.reason) == (Ruling.FAIL, "1 of 2 invalid (c: sync failed)")
 
@@ -327,7 +327,7 @@ def test_a_copied_run_is_not_another_repetition(effio: Effio) -> None:
 
 
 def _with_figure(folder: Path, name: str, value: float, **more: Any) -> Judged:
-    lines = [made.run_line(benchmark="ior"), made.figure("write_bandwidth", value, "B/s")]
+    lines = [made.run_line(benchmark="ior"), made.figure("write_bandwidth", value, benchmark="ior")]
     lines[1] |= more
     return judged(folder, name, lines)
 

@@ -340,7 +340,7 @@ def test_mistakes(effio: Effio) -> None:
 
 
 def test_hostile_texts_stay_texts(effio: Effio) -> None:
-    bad = made.write(effio.cwd / "x.jsonl", made.hostile(" ".join(made.HOSTILE)))
+    bad = made.write(effio.cwd / "x.jsonl", made.hostile(" ".join(made.HOSTILE)), foreign=True)
     done = effio.call("bundle", bad, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "<script>window.hacked" not in (effio.cwd / "out/index.html").read_text()

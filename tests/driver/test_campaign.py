@@ -31,7 +31,7 @@ def _ior(tmp_path: Path, verdict: str = "device", **run: Any) -> Result:
     """Two repetitions: 100 bytes in 1 s and in 3 s, and as many reads of 4 bytes each."""
     lines = [made.run_line(benchmark="ior", **run)]
     for access in ("write", "read"):
-        for repetition, seconds in enumerate((1.0, 3.0)):
+        for repetition, seconds in enumerate((1.0, 3.0), 1):
             lines.append(
                 made.measurement(
                     access, "", 1, 100 / seconds,
@@ -39,7 +39,7 @@ def _ior(tmp_path: Path, verdict: str = "device", **run: Any) -> Result:
                     where={"transfer_bytes": 4},
                     seconds={"total": made.spread(seconds)},
                     call_times=made.call_times(99, 1e-3)
-                    | {"buckets_begin_ns_count": [[1_000_000, 98], [7_000_000, 1 + repetition]]},
+                    | {"buckets_begin_ns_count": [[1_000_000, 98], [7_000_000, repetition]]},
                     cache=None if not verdict else {"verdict": verdict},
                 )
             )  # fmt: skip
@@ -69,7 +69,7 @@ def test_repetitions_of_a_line_have_a_range_or_an_interval(tmp_path: Path) -> No
 
     def reported(*seconds: float) -> CardLine:
         lines = [made.run_line(benchmark="ior")]
-        for number, one in enumerate(seconds):
+        for number, one in enumerate(seconds, 1):
             lines.append(
                 made.measurement(
                     "read", "", 1, 100 / one, benchmark="ior", bytes=100, repetition=number,

@@ -63,19 +63,24 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
     (tmp_path / "nightly.toml").write_text(
         'title = "nightly"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "io-bench"\n'
         '[[figure]]\nname = "half"\ntitle = "Half"\nunit = "MB/s"\nvalue = "w / 2000000"\n'
-        'note = "of the mean"\nearlier.w = { step = "a", figure = "io_bench", pick = "mean" }\n'
+        'note = "of the mean"\nearlier.w = { step = "a", figure = "bandwidth", pick = "mean" }\n'
         '[[figure]]\nname = "none"\ntitle = "None"\nunit = "1"\nvalue = "x"\n'
         'earlier.x = { step = "a", figure = "absent" }\n'
         '[[figure]]\nname = "refused"\ntitle = "Refused"\nunit = "1"\nvalue = "v + 0 * half"\n'
-        'earlier.v = { step = "a", figure = "io_bench", where = { refused = true } }\n'
+        'earlier.v = { step = "a", figure = "bandwidth", where = { pattern = "refused" } }\n'
     )
     # A figure that its definition refuses is taken, and the number says so.
-    (first,) = tmp_path.glob("20260101*")
-    run = made.run_line(benchmark="io-bench")
-    refused = made.figure("io_bench", 5.0, benchmark="io-bench", where={"refused": True})
-    best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
-    lines = [run, best, {**refused, "valid": False}, made.end()]
-    made.write(first / "result.jsonl", made.numbered(lines))
+    rates: list[dict[str, float]] = [
+        {"sequential": 80 * MB, "refused": 5.0},
+        {"sequential": 40 * MB},
+    ]
+    for folder, by_pattern in zip(sorted(tmp_path.glob("2*")), rates, strict=True):
+        lines = [made.run_line(benchmark="io-bench")]
+        for pattern, rate in by_pattern.items():
+            line = made.figure("bandwidth", rate, benchmark="io-bench", where={"pattern": pattern})
+            refused = {"valid": False, "reasons": ["too few bytes"]}
+            lines.append(line | (refused if pattern == "refused" else {}))
+        made.write(folder / "result.jsonl", [*lines, made.end()])
     runs = runs_of(Store(tmp_path).folders(), "nightly")
     numbers = numbers_section(load(tmp_path / "nightly.toml")[0], runs)
     report = campaign_report("nightly", runs, numbers=numbers)

@@ -36,6 +36,7 @@ def _killed(folder: Path, directory: Path, token: str = TOKEN, **manifest: Any) 
         "token": token,
         **manifest,
     }
+    lines = made.numbered(lines)
     made.mark(lines[0]["manifest"])
     return made.write(folder / "result.jsonl", lines)
 

@@ -46,6 +46,7 @@ def _forged(folder: Path, home: Path, marked: bool = False, files: object = None
         "files": files or [{"name": "thesis.tex", "count": 1}],
         "token": TOKEN,
     }
+    lines = made.numbered(lines)
     made.write(folder / "result.jsonl", lines)
     if marked:
         made.mark(lines[0]["manifest"])

@@ -143,7 +143,7 @@ def test_no_command_shows_a_traceback(command: str, text: str, effio: Effio) -> 
 
 
 def test_hostile_results_are_shown_as_text(effio: Effio) -> None:
-    bad = made.write(effio.cwd / "x.jsonl", made.hostile(" ".join(made.HOSTILE)))
+    bad = made.write(effio.cwd / "x.jsonl", made.hostile(" ".join(made.HOSTILE)), foreign=True)
     for words in (("show", bad, "--all"), ("export", bad), ("report", bad)):
         done = effio.call(*words)
         assert done.returncode == 0, done.stderr

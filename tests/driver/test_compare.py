@@ -34,7 +34,7 @@ CHUNK = {"chunk_bytes": 1024}
 def cell(rate: float | None, repetition: int = 0, **more: object) -> made.Line:
     line = made.measurement("write", "shared", 1, rate or 1.0, where=CHUNK, repetition=repetition)
     line["rate"] = {"value": rate, "unit": "B/s", "better": "higher"}
-    return line | more
+    return made.completed(line | more)
 
 
 def run(name: str, cells: Sequence[made.Line], started: str = "", **more: Any) -> Judged:

@@ -107,7 +107,7 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
                     if line["kind"] == "measurement":
                         line["rate"]["value"] *= factor * (1 + number / 100) * (9 if failed else 1)
                 if failed:
-                    lines[-1] |= {"status": "io_error", "exit_code": 3}
+                    lines[-1] |= {"status": "io_error", "exit_code": 3, "reason": "disk full"}
                 part = {"name": name, "step": "s", "point": "0123abcd", "repetition": number,
                         "axes": {"servers": 4}, "tags": [f"of-{name}"]}  # fmt: skip
                 outcome = {"status": "io_error" if failed else "done", "exit_code": 3 * failed}
@@ -153,7 +153,7 @@ def test_json_and_page(effio: Effio) -> None:
 
 def test_hostile_texts_stay_texts(effio: Effio) -> None:
     text = " ".join(made.HOSTILE)
-    bad = made.write(effio.cwd / "x.jsonl", made.hostile(text))
+    bad = made.write(effio.cwd / "x.jsonl", made.hostile(text), foreign=True)
     good = made.write(effio.cwd / "y.jsonl", made.b_eff_io())
     done = effio.call("compare", bad, good, "--page", "p.html", "--junit", "j.xml", "--all")
     assert done.returncode == 0, done.stderr

@@ -56,8 +56,8 @@ def _keep(store: Path, name: str, day: int, rep: int, rate: float, axes: Mapping
     start["system"] = {**start["system"], "ranks": 2}
     line = made.measurement("write", "shared", 1, rate, benchmark="ior", where=WHERE)
     samples = {
-        "low95": 0.9 * rate, "high95": 1.2 * rate, "method": "t", "values": [rate], "count": 9,
-        "mean": rate, "deviation": None, "min": rate, "max": rate,
+        "low95": 0.9 * rate, "high95": 1.2 * rate, "count": 9, "deviation": None,
+        "min": rate, "max": rate,
     }  # fmt: skip
     best = made.figure("write_bandwidth", rate, benchmark="ior", where={}, samples=samples)
     made.write(store / identity / "result.jsonl", made.numbered([start, line, best, made.end()]))

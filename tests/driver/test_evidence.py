@@ -18,22 +18,23 @@ from effio.store.reader import read_result
 from effio.store.traffic import Traffic, counters
 
 MB = 1_000_000
+TILES = {"element_bytes": 8, "calls": "independent"}
 
 
 def _measured(access: str, verdict: str, share: float | None, **more: Any) -> made.Line:
     cache = {"verdict": verdict, "storage_fraction": share, "reason": "why"}
     return made.measurement(
-        access, "stream", 1, 100 * MB, benchmark="tile-io", bytes=100 * MB, where={"tile": 1},
+        access, "stream", 1, 100 * MB, benchmark="tile-io", bytes=100 * MB, where=TILES,
         cache=cache, **more,
     )  # fmt: skip
 
 
 def _figures(access: str) -> list[made.Line]:
-    place = {"tile": 1, "pattern": "stream", "access": access}
+    place = {**TILES, "pattern": "stream", "access": access}
     samples = {"count": 1, "low95": None, "high95": None}
     return [
-        made.figure("bandwidth", 100.0 * MB, where=place, samples=samples),
-        made.figure("tile_io", 100.0 * MB, where={}, detail={"place": place}),
+        made.figure("bandwidth", 100.0 * MB, benchmark="tile-io", where=place, samples=samples),
+        made.figure("tile_io", 100.0 * MB, benchmark="tile-io", where={}, detail={"place": place}),
     ]
 
 
@@ -97,12 +98,12 @@ def test_shares_are_by_bytes_and_unknown_is_not_nothing(tmp_path: Path) -> None:
 def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
     tmp_path: Path, verdict: str, share: float, why: str
 ) -> None:
-    place = {"tile": 1, "pattern": "stream", "access": "write"}
+    place = {**TILES, "pattern": "stream", "access": "write"}
     lines = [
         made.run_line(benchmark="tile-io"),
         _measured("write", verdict, share),
         *_figures("write"),
-        made.figure("share_of_peak", 1.8, "1", where=place),
+        made.figure("share_of_peak", 1.8, "1", benchmark="tile-io", where=place),
         made.end(),
     ]
     report = report_of(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))

@@ -149,7 +149,7 @@ def test_a_column_of_two_kinds_is_text(effio: Effio) -> None:
     for number, value in enumerate((4096, "all", True)):
         lines = made.b_eff_io()
         lines[1]["where"]['part\'s "name"'] = value
-        made.write(runs / f"20260101T00000{number}Z-b-eff-io" / "result.jsonl", lines)
+        made.write(runs / f"20260101T00000{number}Z-b-eff-io" / "result.jsonl", lines, foreign=True)
     question = """SELECT "where_part's ""name""\" FROM measurements
                   WHERE "where_part's ""name""\" IS NOT NULL ORDER BY 1"""
     assert effio.call("query", question, "--csv").stdout.split()[-3:] == ["4096", "all", "true"]

@@ -274,7 +274,7 @@ def test_no_window_is_too_narrow(width: int, show: Open, report: Path) -> None:
 def test_foreign_text_stays_text(show: Open, tmp_path: Path) -> None:
     text = " ".join(made.HOSTILE)
     folder = tmp_path / "<img src=x onerror=window.hacked=9>"
-    result = made.write(folder / "result.jsonl", made.hostile(text))
+    result = made.write(folder / "result.jsonl", made.hostile(text), foreign=True)
     target = tmp_path / "report.html"
     write_report([result, result], target)
     page = show(target).page

@@ -222,7 +222,7 @@ def test_what_makes_a_prediction_weak_is_said(tmp_path: Path) -> None:
 def test_what_is_invalid_is_no_rate(tmp_path: Path) -> None:
     profile = _profile(_activity())
     (step,) = imitate(profile)
-    runs = _measured(tmp_path, step, [1e6], valid=False, invalid_reason="the disk was full")
+    runs = _measured(tmp_path, step, [1e6], **made.invalid("the disk was full"))
     (reported,) = predict(profile, [step], runs).expected
     assert reported.rate is None
     assert reported.reason == "no valid measurement: the disk was full"

@@ -16,6 +16,7 @@ from effio.report.together import across
 from effio.store.reader import read_result
 
 MB = 1_000_000
+FLASH_IO = ("flash_io", "flash_io_synced", "flash_io_restart")
 
 
 def _measurement(
@@ -29,7 +30,7 @@ def _measurement(
         "benchmark": benchmark,
         "pattern": pattern,
         "access": access,
-        "where": {"backend": "hdf5", "dump": 0},
+        "where": {"backend": "hdf5", "cells": 16} if benchmark == "flash-io" else {},
         "ranks": 2,
         "nodes": 1,
         "repetition": 1,
@@ -58,11 +59,12 @@ def _measurement(
 def _figure(
     name: str, value: float, where: made.Line, unit: str = "B/s", **detail: Any
 ) -> made.Line:
-    return made.figure(name, value, unit, where=where, detail=detail, benchmark="x")
+    benchmark = "flash-io" if name in ("repetition_bandwidth", *FLASH_IO) else "libraries"
+    return made.figure(name, value, unit, where=where, detail=detail, benchmark=benchmark)
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "run.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    path = made.write(tmp_path / "run.jsonl", lines, foreign)
     result = read_result(path)
     return report_of("run", result, result.remarks)
 
@@ -79,10 +81,10 @@ def _drawn(report: Report, identity: str) -> Figure:
 def flash_lines() -> list[made.Line]:
     where = {"ranks": 2, "backend": "hdf5"}
     written = {"header": 0.1, "unknown": 0.8, "sync": 3.0, "close": 0.1}
-    return [
+    lines = [
         made.run_line(benchmark="flash-io"),
-        _measurement("flash_io", "write", "checkpoint", written),
-        _measurement("flash_io", "read", "checkpoint", {"open": 0.1, "data": 0.4}),
+        _measurement("flash-io", "write", "checkpoint", written),
+        _measurement("flash-io", "read", "checkpoint", {"open": 0.1, "data": 0.4}),
         _figure(
             "repetition_bandwidth",
             100 * MB,
@@ -95,6 +97,7 @@ def flash_lines() -> list[made.Line]:
         _figure("flash_io_restart", 200 * MB, where),
         made.end(),
     ]
+    return made.numbered(lines)
 
 
 def test_flash_io_shows_what_the_definition_leaves_out(tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ def libraries_lines() -> list[made.Line]:
 
     mean = _point("hdf5", "largeblock")
     del mean["processes"]
-    return [
+    lines = [
         made.run_line(benchmark="libraries"),
         _measurement("libraries", "write", "weak", {"open": 0.1, "data": 0.9}),
         rate("fortran-fpp", 100 * MB),
@@ -221,6 +224,7 @@ def libraries_lines() -> list[made.Line]:
         _figure("libraries", 100 * MB, {}, fastest_write=_point("fortran-fpp")),
         made.end(),
     ]
+    return made.numbered(lines)
 
 
 def test_the_comparison_shows_overheads_gains_and_layers(tmp_path: Path) -> None:
@@ -327,13 +331,12 @@ def _flash_on(ranks: int, rate: float) -> list[made.Line]:
 def test_several_runs_make_one_scaling_figure(tmp_path: Path) -> None:
     runs = [_flash_on(1, 100 * MB), _flash_on(4, 300 * MB), _flash_on(4, 340 * MB)]
     paths = [
-        made.write(tmp_path / f"{n}.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
-        for n, lines in enumerate(runs)
+        made.write(tmp_path / f"{n}.jsonl", made.numbered(lines)) for n, lines in enumerate(runs)
     ]
     results = [read_result(path) for path in paths]
     (figure,) = across(results)
     assert isinstance(figure, Figure)
-    (series,) = figure.variants["write, by the definition, block edge ?"][0].series
+    (series,) = figure.variants["write, by the definition, block edge 16"][0].series
     assert (list(series.x), list(series.y)) == ([1.0, 4.0], [100.0 * MB, 320.0 * MB])
     assert list(series.high) == [100.0 * MB, 340.0 * MB]
     # 320 MB/s where four times 100 MB/s would be linear: 80 % of it.
@@ -351,7 +354,7 @@ def test_points_of_several_comparisons_make_one_curve(tmp_path: Path) -> None:
     for n in (1, 2):
         path = made.write(
             tmp_path / f"{n}.jsonl",
-            [{**line, "seq": i} for i, line in enumerate(libraries_lines())],
+            made.numbered(libraries_lines()),
         )
         results.append(read_result(path))
     (figure,) = across(results)
@@ -388,7 +391,7 @@ def test_foreign_details_of_libraries_do_no_harm(tmp_path: Path) -> None:
                 "below": {},
             }
             line["detail"] |= {"mean_seconds": -1.0, "synced_bandwidth_bytes_per_second": "x"}
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert report.headline.name == "fastest write, not flushed"
     assert report.headline.context.startswith("on up to ")
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]

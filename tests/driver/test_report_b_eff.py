@@ -26,7 +26,7 @@ LENGTHS = {1024: 1.0, 1048576: 10.0}
 
 
 def _line(kind: str, **more: Any) -> made.Line:
-    return {"schema": made.SCHEMA, "kind": kind, "benchmark": "b_eff", **more}
+    return {"schema": made.SCHEMA, "kind": kind, "benchmark": "b-eff", **more}
 
 
 def _measurements() -> list[made.Line]:
@@ -34,9 +34,9 @@ def _measurements() -> list[made.Line]:
     for (family, pattern), methods in RATES.items():
         for method, rate in methods.items():
             for length, scale in LENGTHS.items():
-                for repetition in (0, 1):
+                for repetition in (1, 2):
                     # The second repetition is half as fast and must not count.
-                    value = rate * scale / (1 + repetition)
+                    value = rate * scale / repetition
                     lines.append(
                         _line(
                             "measurement",
@@ -128,11 +128,11 @@ def made_lines() -> list[made.Line]:
             pairs_low_high_latency_bandwidth=PAIRS,
         ),
     ]
-    return [{**line, "seq": i} for i, line in enumerate(lines)]
+    return made.numbered(lines)
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "run.jsonl", lines)
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    path = made.write(tmp_path / "run.jsonl", lines, foreign)
     result = read_result(path)
     return report_of("run", result, result.remarks)
 
@@ -227,7 +227,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         "node_of_rank": "none",
     }
     lines[-2]["detail"] = {"by_repetition_bytes_per_second": "x", "random_rings_factor95": []}
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]
     (left_out,) = [f for f in report.findings if "left out" in f.text]
     assert left_out.text.startswith("4 pairs of ranks are left out")
@@ -235,21 +235,28 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [[-1, 1, 1e-6, 1e9], [1, 0, 1e-6, 1e9], [0, 1, -1e-6, 1e9], [0, 1, 1e-6, "fast"], 7]
+    ("bad", "foreign"),
+    [
+        ([-1, 1, 1e-6, 1e9], False),
+        ([1, 0, 1e-6, 1e9], False),
+        ([0, 1, -1e-6, 1e9], False),
+        ([0, 1, 1e-6, "fast"], True),
+        (7, True),
+    ],
 )
-def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object) -> None:
-    def map_of(pairs: list[object]) -> tuple[Figure, list[str]]:
+def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object, foreign: bool) -> None:
+    def map_of(pairs: list[object], foreign: bool = False) -> tuple[Figure, list[str]]:
         lines = made_lines()
         record = next(line for line in lines if line.get("name") == "pairs")
         record["detail"]["pairs_low_high_latency_bandwidth"] = pairs
-        report = _reported(tmp_path, lines)
+        report = _reported(tmp_path, lines, foreign)
         said = [f.text for f in report.findings if "left out" in f.text]
         return _figure(report, "pair-bandwidth"), said
 
     good: list[object] = [list(pair) for pair in PAIRS]
     whole, nothing = map_of(good)
     assert nothing == []
-    rest, said = map_of([*good[:2], bad, *good[2:]])
+    rest, said = map_of([*good[:2], bad, *good[2:]], foreign)
     assert rest.variants == whole.variants
     (sentence,) = said
     assert sentence.startswith("1 pair of ranks is left out of the maps")
@@ -259,6 +266,6 @@ def test_pairs_that_are_no_list_are_missing(tmp_path: Path) -> None:
     lines = made_lines()
     record = next(line for line in lines if line.get("name") == "pairs")
     record["detail"]["pairs_low_high_latency_bandwidth"] = {"0": [0, 1, 1e-6, 1e9]}
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]
     assert not [f for f in report.findings if "left out" in f.text]

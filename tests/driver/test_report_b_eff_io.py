@@ -17,8 +17,8 @@ from effio.report.model import Column, Figure, Report, Table
 from effio.store.reader import read_result
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    path = made.write(tmp_path / "run.jsonl", lines)
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    path = made.write(tmp_path / "run.jsonl", lines, foreign)
     result = read_result(path)
     return report_of("run", result, result.remarks)
 
@@ -100,7 +100,7 @@ def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None
         if line["kind"] == "measurement" and line["where"]["position"] == 7:
             line["stopped_by"] = "cap"
         if line["kind"] == "measurement" and line["where"]["position"] in (1, 3, 5):
-            line |= {"valid": False, "invalid_reason": "short write"}
+            line |= made.invalid("short write")
     text = _texts(_reported(tmp_path, lines))
     assert "Small chunks" not in text
     assert "Alignment" not in text
@@ -169,7 +169,7 @@ def test_the_classic_page(tmp_path: Path) -> None:
 
 def test_a_cell_that_does_not_count_is_hollow_or_missing(tmp_path: Path) -> None:
     lines = made.b_eff_io()
-    lines[1] |= {"valid": False, "invalid_reason": "short write", "error_count": 3}
+    lines[1] |= made.invalid("short write") | {"error_count": 3}
     lines[2]["stopped_by"] = "cap"
     report = _reported(tmp_path, lines)
     scatter = _figure(report, "classic").variants["2 ranks"][0].series[0]
@@ -333,7 +333,7 @@ def test_a_run_that_hung_shows_the_call_of_each_rank(tmp_path: Path) -> None:
         ["agree (waits for other ranks)", "0-3, 5, 7", "n1, n2"],
     ]
     lines[-1]["detail"]["calls"] = "of another kind"
-    assert _reported(tmp_path, made.numbered(lines)).headline.valid is False
+    assert _reported(tmp_path, made.numbered(lines), foreign=True).headline.valid is False
 
 
 def test_a_benchmark_without_a_reporter_is_reported_too(tmp_path: Path) -> None:
@@ -347,7 +347,8 @@ def test_a_benchmark_without_a_reporter_is_reported_too(tmp_path: Path) -> None:
 
 def test_messages_have_no_caches_and_each_value_has_its_unit(tmp_path: Path) -> None:
     lines = made.b_eff_io()
-    lines[0] |= {"benchmark": "something-new", "file_system": None, "backend": None}
+    lines[0] |= {"benchmark": "something-new", "file_system": None}
+    del lines[0]["backend"]
     report = _reported(tmp_path, lines)
     assert not {"caches", "hints"} & {s.id for s in report.sections}
     assert [c.title for c in cards(report)] == ["What limits it"]
@@ -408,7 +409,7 @@ def _elements(page: str) -> tuple[set[str], set[str]]:
 @pytest.fixture(scope="module")
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]:
     """Elements and attributes of the page of a harmless text."""
-    report = _reported(tmp_path_factory.mktemp("harmless"), made.hostile("harmless"))
+    report = _reported(tmp_path_factory.mktemp("harmless"), made.hostile("harmless"), foreign=True)
     return _elements(render([report], ["harmless"]))
 
 
@@ -417,7 +418,7 @@ def test_foreign_text_adds_nothing_to_the_page(
     text: str, tmp_path: Path, harmless: tuple[set[str], set[str]]
 ) -> None:
     """The same elements and attributes as with harmless text. test_page.py asks a browser."""
-    report = _reported(tmp_path, made.hostile(text))
+    report = _reported(tmp_path, made.hostile(text), foreign=True)
     page = render([report], [text])
     assert _elements(page) == harmless
     assert "<script>window" not in page

@@ -20,7 +20,12 @@ def skew(ahead: float, within: float, **more: Any) -> made.Line:
 
 
 def result(
-    path: Path, clock: made.Line, at_end: object = None, nodes: int = 2, ticks: object = None
+    path: Path,
+    clock: made.Line,
+    at_end: object = None,
+    nodes: int = 2,
+    ticks: object = None,
+    foreign: bool = False,
 ) -> Result:
     run = made.run_line()
     run["clock"] = {**run["clock"], **clock}
@@ -30,7 +35,7 @@ def result(
         end["detail"] = {**end["detail"], "clock_skew": at_end}
     if ticks is not None:
         end["detail"] = {**end["detail"], "clock_ticks": ticks}
-    return read_result(made.write(path / "result.jsonl", made.numbered([run, end])))
+    return read_result(made.write(path / "result.jsonl", made.numbered([run, end]), foreign))
 
 
 def test_one_node_has_one_clock(tmp_path: Path) -> None:
@@ -41,7 +46,9 @@ def test_one_node_has_one_clock(tmp_path: Path) -> None:
 
 def test_a_result_of_before_names_the_source_with_the_kernel(tmp_path: Path) -> None:
     clock = {"source": "", "kernel_sources": []}
-    assert clock_rows(result(tmp_path, clock)) == [("clock", "source tsc, in steps of 20.0 ns")]
+    assert clock_rows(result(tmp_path, clock, foreign=True)) == [
+        ("clock", "source tsc, in steps of 20.0 ns")
+    ]
 
 
 def test_the_cost_of_timing_and_a_counter_that_changed_are_reported(tmp_path: Path) -> None:
@@ -93,5 +100,5 @@ def test_of_many_nodes_some_are_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reported", [7, "far", [], {"apart_seconds": -1.0}, {"nodes": [1]}])
 def test_an_end_that_says_nonsense_of_clocks_says_nothing(tmp_path: Path, reported: object) -> None:
-    rows = clock_rows(result(tmp_path, {"skew": skew(1.0, 2e-6)}, reported))
+    rows = clock_rows(result(tmp_path, {"skew": skew(1.0, 2e-6)}, reported, foreign=True))
     assert rows[1][1] == "1.00 s apart, ± 2.00 µs"

@@ -97,7 +97,7 @@ def made_lines() -> list[made.Line]:
             "detail": {},
         },
     ]
-    return [{**line, "seq": i} for i, line in enumerate(lines)]
+    return made.numbered(lines)
 
 
 def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
@@ -183,8 +183,9 @@ def test_bars_compare_the_trees(tmp_path: Path) -> None:
 def test_a_wrong_count_on_disk_is_reported(tmp_path: Path) -> None:
     count = _rate("x", False, 99.0)
     count.update(name="on_disk", valid=False, reasons=["another number"], detail={"expected": 100})
-    lines = [*made_lines()[:-1], count]
-    report = _reported(tmp_path, [{**line, "seq": i} for i, line in enumerate(lines)])
+    count["where"] = {"thing": "file", "repetition": 1, "ranks": 2, "unique": False}
+    count["where"]["after_removal"] = False
+    report = _reported(tmp_path, made.numbered([*made_lines()[:-1], count]))
     assert any("99 file names, 100 were expected" in f.text for f in report.findings)
 
 

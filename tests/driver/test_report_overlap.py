@@ -87,8 +87,8 @@ def made_lines() -> list[made.Line]:
     return made.numbered([*lines, best, made.end()])
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines, foreign))
     return report_of("run", result, result.remarks)
 
 
@@ -216,5 +216,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["where"] = {"transfer_bytes": "large", **line["where"]} if line["where"] else {}
     lines[10]["where"]["transfer_bytes"] = "large"
     lines[11]["where"]["way"] = ["<b>"]
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert render([report], [])

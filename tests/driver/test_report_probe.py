@@ -170,5 +170,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         if line["kind"] == "figure":
             line["detail"] = {"processes": "x", "backend": [1]}
             line["where"] = {"limit": 7}
-    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    result = read_result(made.write(tmp_path / "run.jsonl", lines, foreign=True))
     assert render([report_of("run", result)], [])

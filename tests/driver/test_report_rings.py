@@ -104,8 +104,8 @@ def made_lines() -> list[made.Line]:
     )  # fmt: skip
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines, foreign))
     return report_of("run", result, result.remarks)
 
 
@@ -221,5 +221,5 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["detail"] = {"rmax_flops_per_second": "fast"}
     lines[2]["where"]["length_bytes"] = -1
     lines[3]["seconds"] = {}
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert render([report], [])

@@ -59,8 +59,8 @@ def made_lines() -> list[made.Line]:
     return made.numbered([run, *rates, write, _enough("read", 1, READS, "falling"), made.end()])
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines, foreign))
     return report_of("run", result, result.remarks)
 
 
@@ -101,7 +101,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     for line in lines:
         if line["kind"] == "figure":
             line["detail"] = {"of_ranks": "x", "shape": [1], "rate_bytes_per_second": {}}
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     assert report.headline.value == 12
     assert not any("use " in f.text for f in report.findings)
     assert render([report], [])

@@ -79,8 +79,35 @@ def made_lines() -> list[made.Line]:
     )
 
 
-def _reported(tmp_path: Path, lines: list[made.Line]) -> Report:
-    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+TILES = [
+    {"name": "element_bytes", "title": "element", "unit": "B"},
+    {"name": "calls", "title": "calls", "unit": ""},
+]
+IMAGES = [{"name": "request_bytes", "title": "request", "unit": "B"}]
+
+
+def _lines_of(benchmark: str, axes: list[made.Line], calls: str = "") -> list[made.Line]:
+    """The same rates of another benchmark, whose sizes are those of the blocks."""
+    first = "request_bytes" if benchmark == "ssca3" else "element_bytes"
+
+    def place(where: made.Line) -> made.Line:
+        found = {first: where["block_bytes"]} | ({"calls": calls} if calls else {})
+        return found | {k: v for k, v in where.items() if k in ("pattern", "access")}
+
+    lines = [made.run_line(benchmark=benchmark, study={"axes": axes})]
+    for line in made_lines()[1:-1]:
+        other = line | {"benchmark": benchmark}
+        if line.get("name") == "io_bench":
+            other["name"] = benchmark.replace("-", "_")
+            other["detail"] = {"place": place(line["detail"]["place"])}
+        else:
+            other["where"] = place(line["where"])
+        lines.append(other)
+    return made.numbered([*lines, made.end()])
+
+
+def _reported(tmp_path: Path, lines: list[made.Line], foreign: bool = False) -> Report:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines, foreign))
     return report_of("run", result, result.remarks)
 
 
@@ -186,35 +213,43 @@ def test_an_efficiency_is_said_only_if_it_is_known(
 
 
 def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path: Path) -> None:
-    lines = made_lines()
+    lines = _lines_of("ssca3", IMAGES)
     lines[0]["study"]["headline"] = "throughputs"
     passes = [["sequential", "write"]]
     names = ("images_per_second", "chain_bandwidth")
     lines[0]["study"]["throughputs"] = [{"name": n, "passes": passes} for n in names]
     lines[0]["study"] |= {"preset": "test0", "calibrated": True}
-    files = made.figure("files_per_second", 212.9, "op/s", benchmark="io-bench",
-                        where=_where(64 * KIB, "write"))  # fmt: skip
+    where = {"request_bytes": 64 * KIB}
+    files = made.figure(
+        "files_per_second", 212.9, "op/s", benchmark="ssca3",
+        where={**where, "pattern": "sequential", "access": "write"},
+    )  # fmt: skip
     lines.insert(-1, files | {"samples": {"count": 1}})
-    # The axis of the copies does not apply to them.
-    where = {"block_bytes": 64 * KIB}
     for name, value, unit in zip(names, (21.8, 82_592_091.0), ("images/s", "B/s"), strict=True):
-        line = made.figure(name, value, unit, benchmark="io-bench", where=where)
+        line = made.figure(name, value, unit, benchmark="ssca3", where=where)
         line["samples"] = {"count": 1}
         lines.insert(-1, line)
     report = _reported(tmp_path, made.numbered(lines))
     headline = report.headline
     assert headline.shown() == "21.80 images/s"
-    assert headline.context.startswith("block 64 KiB, on ")
+    assert headline.context.startswith("request 64 KiB, on ")
     assert headline.context.endswith("; chain bandwidth 82.59 MB/s")
     assert headline.interval == "one repetition says nothing about the next"
     # The page and `effio show` have them as tables, with where the bytes of their passes were.
     (answers,) = _tables(report, "Answers")
     once, over = "one repetition says nothing about the next", "sequential write"
     assert [list(row) for row in answers.rows] == [
-        ["images per second", "block 64 KiB", Quantity(21.8, "images/s"), once, "on storage", over],
+        [
+            "images per second",
+            "request 64 KiB",
+            Quantity(21.8, "images/s"),
+            once,
+            "on storage",
+            over,
+        ],
         [
             "chain bandwidth",
-            "block 64 KiB",
+            "request 64 KiB",
             Quantity(82_592_091.0, "B/s"),
             once,
             "on storage",
@@ -222,7 +257,7 @@ def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path:
         ],
     ]
     (per_second,) = _tables(report, "Files per second")
-    assert [list(row) for row in per_second.rows] == [["64 KiB", "1", over, 212.9, once]]
+    assert [list(row) for row in per_second.rows] == [["64 KiB", over, 212.9, once]]
     text = " ".join(f.text for f in report.findings)
     assert "The amounts are those of preset test0, calibrated: " in text
 
@@ -251,7 +286,7 @@ def test_each_access_has_its_strongest_and_its_weakest_pattern(tmp_path: Path) -
 
 
 def test_tiles_are_counted_along_x_and_y(tmp_path: Path) -> None:
-    lines = made_lines()
+    lines = _lines_of("tile-io", TILES, "collective")
     lines[0]["study"]["extents"] = [
         {"tiles": 3, "dataset_elements": 3072}, {"tiles": 2, "dataset_elements": 1536},
     ]  # fmt: skip
@@ -262,10 +297,11 @@ def test_tiles_are_counted_along_x_and_y(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sizes", [1, 2])
 def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: int) -> None:
     """Independent and collective: bars next to each other, or curves in the same color."""
-    lines = made_lines()
-    lines[0]["study"] = {"axes": [AXES[0], {"name": "calls", "title": "calls", "unit": ""}]}
+    lines = _lines_of("tile-io", TILES, "collective")
     kept = list(RATES)[:sizes]
-    rates = [x for x in lines if x.get("name") == "bandwidth" and x["where"]["block_bytes"] in kept]
+    rates = [
+        x for x in lines if x.get("name") == "bandwidth" and x["where"]["element_bytes"] in kept
+    ]
     more = []
     for name, factor in (("independent", 1), ("collective", 3)):
         for line in json.loads(json.dumps(rates)):
@@ -343,11 +379,7 @@ def test_a_second_axis_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_words_as_axes_are_bars(tmp_path: Path) -> None:
-    lines = made_lines()
-    lines[0]["study"] = {"axes": [{"name": "calls", "title": "calls", "unit": ""}]}
-    for line in lines:
-        if line["kind"] == "figure" and "block_bytes" in line["where"]:
-            line["where"]["calls"] = "collective"
+    lines = _lines_of("tile-io", TILES[1:], "collective")
     figure = next(f for f in _reported(tmp_path, lines).figures() if f.id == "study-rates")
     assert figure.kind == "bars"
 
@@ -407,7 +439,7 @@ def test_foreign_axes_do_no_harm(tmp_path: Path) -> None:
     for study in ({"axes": [1, {"name": 3}]}, {"axes": "x"}, {}):
         lines = made_lines()
         lines[0]["study"] = study
-        assert render([_reported(tmp_path, lines)], [])
+        assert render([_reported(tmp_path, lines, foreign=True)], [])
 
 
 def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
@@ -416,7 +448,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
         if line["kind"] == "figure":
             line["detail"] = {"max": "x", "cache": [1], "place": 7, "ranks": {}, "from_ranks": True}
             line["detail"]["transfer_rate_bytes_per_second"] = "fast"
-    report = _reported(tmp_path, lines)
+    report = _reported(tmp_path, lines, foreign=True)
     # The number is there, its place is not.
     assert report.headline.value is not None
     assert "block" not in report.headline.context

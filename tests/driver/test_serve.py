@@ -199,7 +199,7 @@ def test_a_folder_that_is_a_link_to_the_runs_is_the_folder(runs: Path, tmp_path:
 
 def test_texts_of_results_stay_texts(runs: Path, server: Server) -> None:
     for number, text in enumerate(made.HOSTILE):
-        made.write(runs / f"hostile-{number}" / "result.jsonl", made.hostile(text))
+        made.write(runs / f"hostile-{number}" / "result.jsonl", made.hostile(text), foreign=True)
     _, page, _ = _ask(server, f"/{_token(server)}/")
     assert "hostile-0" in page
     assert "<script>window.hacked" not in page
