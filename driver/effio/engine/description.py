@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class _Part(BaseModel):
     """Members that a newer engine adds are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class OptionInfo(_Part):

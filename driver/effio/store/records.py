@@ -18,7 +18,11 @@ MAX_TEXT = 100_000
 
 class Record(BaseModel):
     model_config = ConfigDict(
-        extra="ignore", frozen=True, allow_inf_nan=False, str_max_length=MAX_TEXT
+        extra="ignore",
+        frozen=True,
+        allow_inf_nan=False,
+        str_max_length=MAX_TEXT,
+        defer_build=True,
     )
 
 
