@@ -43,7 +43,7 @@ LINES = {
     ],
     "flash-io": [
         f"{SIM} --cells 8 --blocks 2 --repetitions 2 --read all --dumps 2",
-        f"{SIM} --cells 4 --blocks 1 --access independent --structure hdf5",
+        f"{SIM} --cells 4 --blocks 1 --access independent --dumps 3",
     ],
     "b-eff-io": [
         "--backend sim --backend-options rank-rate=1GB/s --time 2s --memory-per-rank 128MiB"
@@ -174,6 +174,7 @@ def main() -> int:
             print(f"{benchmark}: {len(runs[0])} lines, {masked} masked, {code}: {line}", flush=True)
             if code != "exit code 0":
                 print("\n".join(text for text in runs[0] if "effio-mpi" in text))
+                found.append("a run that does not end in order compares nothing")
             print("".join(f"  {text}\n" for text in found[:20]), end="")
             failed += bool(found)
     return min(failed, 1)

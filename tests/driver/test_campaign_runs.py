@@ -260,6 +260,24 @@ def test_a_step_takes_a_value_from_an_earlier_one(
     assert list(data.iterdir()) == []
 
 
+def test_a_file_that_the_last_run_made_is_removed_without_a_word_of_the_earlier_runs(
+    with_engine: Effio, write: Callable[[str], None], data: Path
+) -> None:
+    """Each repetition keeps a new file of the same name, and its age shows whose it is."""
+    write(
+        "remove_kept = true\nrepetitions = 2\n"
+        '[[step]]\nname = "write"\nbenchmark = "ior"\nranks = 1\n'
+        # Births and ends of runs are compared to within 5 s.
+        f'setup = [["sh", "-c", "test ! -e {data}/w || sleep 7; rm -f {data}/w"]]\n'
+        '[step.options]\nphases = "write"\nkeep = true\nname = "w"\n'
+        'block = "64KiB"\ntransfer = "64KiB"\n'
+    )
+    done = run_campaign(with_engine, "--dir", data)
+    assert list(data.iterdir()) == []
+    assert done.stderr.count("removed 1 file of") == 1
+    assert "left alone" not in done.stderr
+
+
 def test_what_waits_for_a_failure_is_not_run(
     with_engine: Effio, write: Callable[[str], None]
 ) -> None:

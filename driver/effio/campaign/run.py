@@ -26,7 +26,7 @@ from effio.launch.live import LiveView
 from effio.store.folder import RunFolder
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import CampaignPart
-from effio.store.tidy import tidy
+from effio.store.tidy import tidy, tidy_kept
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,7 @@ class CampaignRun:
         """Once nothing is left to do: what steps kept for those that read it."""
         states = [self.states[unit.label] for unit in self.order.everything]
         if self.order.campaign.remove_kept and all(state == "done" for state, _ in states):
-            for _, folder in states:
-                if folder is not None:
-                    tidy(folder, self.say, also_kept=True)
+            tidy_kept([folder for _, folder in states if folder is not None], self.say)
 
     def _take_up(self) -> None:
         """Ends and tidies what a driver left that was killed."""

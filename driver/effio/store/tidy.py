@@ -4,8 +4,10 @@ of its own."""
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from effio import text as fmt
 from effio.errors import EffioError
@@ -16,9 +18,26 @@ from effio.store.shared_probes import probes_of
 _MOST_LISTED = 10
 
 
-def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
-    """Removes what a killed run left, or what a run that is done kept, by its manifest, and says
-    so; what it does not remove is listed with the reason."""
+def tidy(folder: RunFolder, say: Callable[[str], None]) -> None:
+    """Removes what a killed run left, by its manifest, and says so; what it does not remove is
+    listed with the reason."""
+    for path, why in _removed(folder, say, also_kept=False).items():
+        say(f"left alone: {fmt.plain(path)}: {why}")
+
+
+def tidy_kept(folders: Iterable[RunFolder], say: Callable[[str], None]) -> None:
+    """Removes what runs that are done kept for others. Several may have kept the same file: it is
+    the last one's, so a file is called left alone only if none of them removed it."""
+    left: dict[Path, str] = {}
+    for folder in folders:
+        left |= _removed(folder, say, also_kept=True)
+    for path, why in left.items():
+        if os.path.lexists(path):
+            say(f"left alone: {fmt.plain(path)}: {why}")
+
+
+def _removed(folder: RunFolder, say: Callable[[str], None], also_kept: bool) -> dict[Path, str]:
+    """Returns what was not removed, with the reasons."""
     files, kept = ([], []) if also_kept else probes_of(folder)
     try:
         listed, others = _listed(folder, also_kept)
@@ -36,8 +55,7 @@ def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False)
         say(f"  {fmt.plain(file.path)}")
     if len(gone) > _MOST_LISTED:
         say(f"  and {len(gone) - _MOST_LISTED} more")
-    for item in [*kept, *failed]:
-        say(f"left alone: {fmt.plain(item.path)}: {item.why}")
+    return {item.path: item.why for item in [*kept, *failed]}
 
 
 def _listed(folder: RunFolder, also_kept: bool) -> tuple[list[clean.Leftover], list[clean.Kept]]:
