@@ -56,7 +56,8 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed, Ver
       seed_(seed),
       tick_(clamped_tick(session_.comm.max(session_.clock.resolution()))),
       send_(buffer_bytes),
-      receive_(buffer_bytes) {
+      receive_(buffer_bytes),
+      loop_(session_) {
     if (verify == VerifiedBytes::all) kept_.emplace(buffer_bytes);
 }
 
@@ -66,11 +67,11 @@ std::size_t Runner::memory_bytes(VerifiedBytes verify) {
 }
 
 void Runner::begin_step(std::string title) {
-    Progress::Step step;
-    step.title = std::move(title);
-    step.ranks = session_.comm.size();
-    step.plan_done = static_cast<double>(round_) / static_cast<double>(rounds_expected_);
-    session_.progress.begin(step);
+    session_.progress.begin(
+        {.title = std::move(title),
+         .path = {},
+         .plan_done = static_cast<double>(round_) / static_cast<double>(rounds_expected_),
+         .ranks = session_.comm.size()});
 }
 
 void Runner::begin_round(std::int64_t round, std::int64_t expected) {
@@ -78,24 +79,19 @@ void Runner::begin_round(std::int64_t round, std::int64_t expected) {
     rounds_expected_ = expected;
 }
 
-bool Runner::goes_on() {
-    if (!stopping_) stopping_ = !Checkpoint(session_.comm, session_.interrupted).go_on();
-    return !stopping_;
-}
-
 LengthResult Runner::measure(const Schedule& schedule) {
     LengthResult result;
     result.schedule = schedule;
     const std::string size = fmt::format("{} B", schedule.bytes);
     begin_step(fmt::format("ping-pong with {}", size));
-    if (goes_on()) result.pairs = measure_pairs(schedule);
+    if (loop_.go_on(session_.comm)) result.pairs = measure_pairs(schedule);
     // The longer loop of one ring is kept for all that follow.
     std::int64_t loops = schedule.ring_loops;
     begin_step(fmt::format("natural ring with {}", size));
-    if (goes_on()) result.natural = measure_ring(schedule, -1, loops);
+    if (loop_.go_on(session_.comm)) result.natural = measure_ring(schedule, -1, loops);
     begin_step(fmt::format("random rings with {}", size));
     const double start = session_.clock.now();
-    for (int index = 0; index < schedule.random_rings && goes_on(); ++index) {
+    for (int index = 0; index < schedule.random_rings && loop_.go_on(session_.comm); ++index) {
         if (index > 0 && schedule.ring_seconds > 0) {
             // One clock decides, so that all ranks measure the same rings.
             double seconds = session_.clock.now() - start;

@@ -10,7 +10,7 @@
 #include "frame/network_options.hpp"
 #include "frame/ring_patterns/kept_messages.hpp"
 #include "frame/ring_patterns/ring_result.hpp"
-#include "parallel/agree.hpp"
+#include "frame/run_loop.hpp"
 
 namespace effio::rings {
 
@@ -27,7 +27,7 @@ class Runner {
     /// For what is shown while it runs.
     void begin_round(std::int64_t round, std::int64_t expected);
 
-    bool interrupted() const { return stopping_; }
+    bool interrupted() const { return loop_.stops(); }
     /// Wrong messages that this rank saw.
     const Outcome& outcome() const { return outcome_; }
 
@@ -49,7 +49,6 @@ class Runner {
     void check_all(const Comm& ring, Method method, std::size_t bytes);
     void note_wrong(Method method, std::size_t bytes, int from, const std::string& what);
     void begin_step(std::string title);
-    bool goes_on();
     void count_nodes(const Comm& ring, Exchange& exchange, RingResult& result);
 
     Session& session_;
@@ -65,7 +64,7 @@ class Runner {
     std::int64_t ring_errors_ = 0;
     MessageCounts ring_verified_;
     Outcome outcome_;
-    bool stopping_ = false;
+    RunLoop loop_;
     std::int64_t round_ = 0;
     std::int64_t rounds_expected_ = 1;
 };
