@@ -57,18 +57,19 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, RunResult& run,
       line_(make_line(session_.comm)),
       messages_(run.setup.lmax, run.setup.parameters.network.verify),
       chosen_(run.pattern_count(), -1),
-      own_rates_(run.pattern_count() * method_count) {}
+      own_rates_(run.pattern_count() * method_count),
+      loop_(session_) {}
 
 Ending Runner::measure() {
     if (run_.round == 0) notify_([&](Observer& o) { o.start(setup_); });
     session_.comm.barrier();
     const double begin = session_.clock.now();
-    for (int repetition = 0; repetition < run_.repetitions() && !stopping_; ++repetition) {
+    for (int repetition = 0; repetition < run_.repetitions() && !loop_.stops(); ++repetition) {
         std::fill(chosen_.begin(), chosen_.end(), -1);
         LoopLengths loops(session_.comm, method_count, setup_.parameters.loop_seconds());
         PerMethod seconds{};
         calibrate(loops, seconds);
-        for (int length = 0; length < length_count && !stopping_; ++length) {
+        for (int length = 0; length < length_count && !loop_.stops(); ++length) {
             if (length > 0) loops.next(seconds, setup_.lengths.growth(length));
             // The time of the pre-pass belongs to the first length's.
             if (length > 0) seconds.fill(0);
@@ -78,20 +79,17 @@ Ending Runner::measure() {
         }
     }
     run_.loop_seconds += session_.comm.max(session_.clock.now() - begin);
-    run_.complete = !stopping_;
+    run_.complete = !loop_.stops();
 
     const Agreed agreed = agree(session_, session_.comm, outcome_);
     run_.errors = agreed.error_count;
     if (run_.complete) notify_([&](Observer& o) { o.round_end(run_); });
-    return ending_of_messages(agreed, stopping_, "lengths");
+    return ending_of_messages(agreed, loop_.stops(), "lengths");
 }
 
 /// A pass over the shortest length, measured only to know how long its loops should be.
 void Runner::calibrate(LoopLengths& loops, PerMethod& seconds) {
-    Progress::Step step;
-    step.title = "find the loop lengths";
-    step.ranks = setup_.ranks;
-    session_.progress.begin(step);
+    session_.progress.begin({.title = "find the loop lengths", .path = {}, .ranks = setup_.ranks});
     std::array<std::int64_t, method_count> counts{};
     counts.fill(LoopLengths::first);
     RankResult own(run_.pattern_count());
@@ -129,12 +127,8 @@ bool Runner::measure_length(int repetition, int length, const LoopLengths& loops
     begin_step(repetition, length);
     const auto counts = counts_of(loops);
     RankResult own(run_.pattern_count());
-    Checkpoint checkpoint(session_.comm, session_.interrupted);
     for (std::size_t pattern = 0; pattern < run_.pattern_count(); ++pattern) {
-        if (!checkpoint.go_on()) {
-            stopping_ = true;
-            return false;
-        }
+        if (!loop_.go_on(session_.comm)) return false;
         measure_pattern(pattern, length, counts, own);
         for (int m = 0; m < method_count; ++m) {
             seconds[static_cast<std::size_t>(m)] += own.seconds[slot(pattern, m)];

@@ -12,7 +12,7 @@
 #include "benchmarks/b_eff/stage.hpp"
 #include "frame/benchmark.hpp"
 #include "frame/observers.hpp"
-#include "parallel/agree.hpp"
+#include "frame/run_loop.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio::b_eff {
@@ -83,7 +83,7 @@ class Runner {
     std::vector<int> chosen_;         ///< by pattern: the only method to measure, or -1
     std::vector<double> own_rates_;   ///< of this rank at the latest length, by pattern and method
     bool last_length_twice_ = false;  ///< the short-cut leaves two repetitions of the last length
-    bool stopping_ = false;
+    RunLoop loop_;
 };
 
 }  // namespace effio::b_eff
