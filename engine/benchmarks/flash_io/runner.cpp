@@ -47,6 +47,7 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       sources_(find_sources(job, setup)),
       memory_(memory_bytes()),
       scratch_(std::size_t{1} << 16, 1.0),
+      loop_(session_),
       until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session_.clock.now()) {
     const auto& p = setup.parameters;
     const auto kinds = static_cast<std::int64_t>(p.files.size());
@@ -89,21 +90,18 @@ std::size_t Runner::memory_bytes() const {
 
 Ending Runner::run() {
     notify_([&](Observer& o) { o.start(setup_); });
-    begin_ = session_.clock.now();
-    for (std::int64_t i = 0; i < setup_.parameters.repetitions && !stopping_; ++i) {
-        if (i > 0 && out_of_time()) {
+    loop_.repeat(comm_, until_ci_, [this](std::int64_t i) {
+        if (i > 0 && loop_.is_over(comm_, setup_.parameters.time_limit.count)) {
             repetitions_.back().last_in_time = true;
-            break;
+            loop_.stop();
+            return;
         }
         run_repetition(i);
-        if (stopping_) break;
-        add_rates();
-        if (!until_ci_.another(comm_, session_.clock.now())) break;
-    }
+        if (!loop_.stops()) add_rates();
+    });
     notify_([&](Observer& o) { o.end(setup_, repetitions_); });
     until_ci_.report(session_, "flash-io");
-    return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
-                     fmt::format("{} wrong values", data_errors_));
+    return loop_.ending("files", "wrong values");
 }
 
 void Runner::add_rates() {
@@ -118,25 +116,17 @@ void Runner::add_rates() {
     if (r.read_bytes > 0) add("flash_io_restart", restarted, r.read_rate());
 }
 
-bool Runner::out_of_time() const {
-    const double limit = setup_.parameters.time_limit.count;
-    if (limit <= 0) return false;
-    char late = session_.clock.now() - begin_ > limit ? 1 : 0;
-    comm_.broadcast(late);
-    return late != 0;
-}
-
 void Runner::run_repetition(std::int64_t number) {
     const auto& p = setup_.parameters;
     repetitions_.emplace_back().number = number;
     if (p.write) write_dumps(number);
-    if (stopping_) return;
+    if (loop_.stops()) return;
     for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
         for (const File file : p.files_in_order()) {
             const bool restart = file == File::checkpoint && dump == p.dumps - 1;
             if (p.read != ReadBack::all && !(p.read == ReadBack::checkpoint && restart)) continue;
             read_file(number, dump, file);
-            if (stopping_) return;
+            if (loop_.stops()) return;
         }
     }
     repetitions_.back().complete = true;
@@ -149,16 +139,13 @@ void Runner::write_dumps(std::int64_t repetition) {
         if (dump > 0) compute();
         // Constant values are the same in every dump.
         if (p.fill == Fill::index || repetition + dump == 0) {
-            Progress::Step step;
-            step.title = "fill the mesh";
-            step.ranks = comm_.size();
-            session_.progress.begin(step);
+            session_.progress.begin({.title = "fill the mesh", .path = {}, .ranks = comm_.size()});
             mesh_.fill(Values(geometry_, p.fill, pass(repetition, dump), p.data.shape()),
                        [&] { session_.progress.beat(); });
         }
         for (const File file : p.files_in_order()) {
             write_file(repetition, dump, file);
-            if (stopping_) return;
+            if (loop_.stops()) return;
         }
     }
     repetitions_.back().compute_seconds = comm_.max(compute_seconds_);
@@ -167,11 +154,8 @@ void Runner::write_dumps(std::int64_t repetition) {
 void Runner::compute() {
     const double seconds = setup_.parameters.compute.count;
     if (seconds <= 0) return;
-    Progress::Step step;
-    step.title = "compute";
-    step.scheduled_seconds = seconds;
-    step.ranks = comm_.size();
-    session_.progress.begin(step);
+    session_.progress.begin(
+        {.title = "compute", .path = {}, .scheduled_seconds = seconds, .ranks = comm_.size()});
     session_.progress.call("compute");
     const double begin = session_.clock.now();
     if (session_.clock.is_virtual()) {
@@ -468,16 +452,7 @@ void Runner::carry_out(Task& t) {
     session_.progress.begin(step);
 
     const auto [result, agreed] = visit(t);
-    if (!result.valid) {
-        fatal_.error = agreed.error;
-        stopping_ = true;
-    } else {
-        data_errors_ += result.error_count;
-    }
-    if (agreed.interrupted) {
-        fatal_.interrupted = true;
-        stopping_ = true;
-    }
+    loop_.note(agreed);
     repetitions_.back().add(result);
     notify_([&result = result](Observer& o) { o.file(result); });
 }

@@ -11,7 +11,7 @@
 #include "core/buffer.hpp"
 #include "frame/benchmark.hpp"
 #include "frame/observers.hpp"
-#include "frame/until_ci.hpp"
+#include "frame/run_loop.hpp"
 #include "storage/array_file.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -63,8 +63,6 @@ class Runner {
     void run_repetition(std::int64_t number);
     /// Of the last repetition, for --until-ci.
     void add_rates();
-    /// Collective: --time-limit is over. The root's clock decides, so that no rank goes on alone.
-    bool out_of_time() const;
     void write_dumps(std::int64_t repetition);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
@@ -106,11 +104,8 @@ class Runner {
     std::vector<double> scratch_;                 ///< what compute() works on
     std::vector<Repetition> repetitions_;
     double compute_seconds_ = 0;
-    std::int64_t data_errors_ = 0;
-    Outcome fatal_;
-    bool stopping_ = false;
+    RunLoop loop_;
     UntilCi until_ci_;
-    double begin_ = 0;  ///< clock reading at the start of the first repetition
     std::int64_t files_done_ = 0;
     std::int64_t files_of_repetition_ = 0;
 };
