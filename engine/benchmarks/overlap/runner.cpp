@@ -27,10 +27,11 @@ Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
       target_(target),
       methods_(std::move(methods)),
       works_(works),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       common_(job.session.comm, job.topology),
       memory_(static_cast<std::size_t>(parameters.largest())),
       again_(parameters.verify ? static_cast<std::size_t>(parameters.largest()) : 0),
+      loop_(session_),
       until_ci_(parameters.until_ci, parameters.repetitions, job.session.clock.now()) {
     // What an earlier run left must not pass for what was written.
     if (session_.comm.is_root()) generation_ = std::uint64_t{std::random_device{}()} << 32;
@@ -40,15 +41,12 @@ Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
 
 Ending Runner::run() {
     warm_up();
-    for (std::int64_t i = 0; i < parameters_.repetitions && !stopping_; ++i) {
-        repeat(i);
-        if (!stopping_ && !until_ci_.another(session_.comm, session_.clock.now())) break;
-    }
-    notify([&](Observer& o) { o.end(series_); });
+    const auto wrong_in_warm_up = loop_.wrong_data();  // not counted in any cell
+    loop_.repeat(session_.comm, until_ci_, [this](std::int64_t i) { repeat(i); });
+    notify_([&](Observer& o) { o.end(series_); });
     until_ci_.report(session_, "overlap");
-    Ending ending = ending_of(fatal_.error, fatal_.interrupted, "cells", data_errors_,
-                              fmt::format("{} wrong bytes", data_errors_));
-    if (wrong_in_warm_up_) ending.errors.push_back(*wrong_in_warm_up_);
+    Ending ending = loop_.ending("cells", "wrong bytes");
+    if (wrong_in_warm_up) ending.errors.push_back(*wrong_in_warm_up);
     return ending;
 }
 
@@ -57,7 +55,7 @@ Ending Runner::run() {
 void Runner::warm_up() {
     std::vector<Method> able;
     for (auto& way : methods_) {
-        if (stopping_) return;
+        if (loop_.stops()) return;
         if (warm_up(way)) able.push_back(std::move(way));
     }
     methods_ = std::move(able);
@@ -71,18 +69,15 @@ bool Runner::warm_up(Method& way) {
     const Agreed agreed = agree(session_, session_.comm, mine);
     if (agreed.failed() && way.can_be_left_out &&
         agreed.error->exit_code == ExitCode::environment) {
-        notify([&](Observer& o) {
+        notify_([&](Observer& o) {
             o.left_out(fmt::format("{}: {}", name(way.way), agreed.error->cause));
         });
         return false;
     }
-    fatal_.error = agreed.error;
-    fatal_.interrupted = agreed.interrupted;
-    stopping_ = agreed.failed() || agreed.interrupted;
-    if (stopping_) return true;
+    if (!loop_.note(agreed)) return true;
     auto opened = open(way);
     if (!opened) return true;
-    for (std::size_t size = 0; size < parameters_.transfers.size() && !stopping_; ++size) {
+    for (std::size_t size = 0; size < parameters_.transfers.size() && !loop_.stops(); ++size) {
         const auto once = [&](bool write) {
             prepare(*opened, write, size);
             if (!write) cold_of(way).before(job_.topology.is_node_leader());
@@ -101,11 +96,11 @@ bool Runner::warm_up(Method& way) {
         // The first write of a place has to find room for it, which no later one has to.
         once(true);
         for (const bool write : parameters_.accesses()) {
-            if (!stopping_) asked_of(way, write, size) = once(write);
+            if (!loop_.stops()) asked_of(way, write, size) = once(write);
         }
     }
     // A file that failed is not closed: that is collective.
-    if (!fatal_.error) close(*opened);
+    if (!loop_.outcome().error) close(*opened);
     return true;
 }
 
@@ -129,7 +124,7 @@ void Runner::repeat(std::int64_t repetition) {
             for (Work& work : works_) {
                 for (const auto i : order) {
                     measure(repetition, methods_[i], write, size, work);
-                    if (stopping_) return;
+                    if (loop_.stops()) return;
                 }
             }
         }
@@ -311,12 +306,12 @@ void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size
         }
         Status& status = at(treatment).status;
         if (!status) mine.fail(session_.signed_error(std::move(status.error())));
-        cell.valid = go_on(mine, &cell) || !fatal_.error;
+        cell.valid = go_on(mine, &cell) || !loop_.outcome().error;
         if (!cell.valid) break;
         if (moves) {
             if (write) sync(*opened, mine);
             check(*opened, write, size, cell, mine);
-            cell.valid = go_on(mine, &cell) || !fatal_.error;
+            cell.valid = go_on(mine, &cell) || !loop_.outcome().error;
             if (!cell.valid) break;
         }
     }
@@ -349,47 +344,34 @@ void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size
                           value);
         }
     }
-    notify([&](Observer& o) { o.cell(cell); });
+    notify_([&](Observer& o) { o.cell(cell); });
     if (cell.valid) close(*opened);
 }
 
-bool Runner::go_on(Outcome mine, Cell* cell) {
-    mine.interrupted = session_.interrupted.load();
-    const Agreed agreed = agree(session_, session_.comm, mine);
+bool Runner::go_on(const Outcome& mine, Cell* cell) {
+    const Agreed agreed = loop_.agree(session_.comm, mine);
     if (cell != nullptr) {
         cell->error_count += agreed.error_count;
         if (agreed.error) cell->errors.push_back(*agreed.error);
     }
-    if (agreed.failed() && agreed.error->exit_code == ExitCode::data_errors) {
-        data_errors_ += agreed.error_count;
-        if (cell == nullptr && !wrong_in_warm_up_) wrong_in_warm_up_ = agreed.error;
-    } else if (agreed.failed()) {
-        fatal_.error = agreed.error;
-        stopping_ = true;
-    }
-    if (agreed.interrupted) {
-        fatal_.interrupted = true;
-        stopping_ = true;
-    }
-    return !stopping_;
+    return !loop_.stops();
 }
 
 void Runner::begin_step(const std::string& title, const Method& way, double seconds) {
-    Progress::Step step;
-    step.title = title;
-    step.path = path_of(way);
     std::int64_t all = 0;
     for (const Bytes transfer : parameters_.transfers) all += transfer.count;
     const auto calls = static_cast<std::int64_t>(parameters_.transfers.size()) * 4;
-    step.allowance_seconds = static_cast<double>(4 * all * session_.comm.size()) / slowest_storage +
+    const double allowance = static_cast<double>(4 * all * session_.comm.size()) / slowest_storage +
                              seconds + asked_wait(parameters_.backend_of(way.way), calls, 4 * all);
     const auto cells =
         static_cast<double>(parameters_.repetitions) *
         static_cast<double>(parameters_.accesses().size() * parameters_.transfers.size() *
                             works_.size() * methods_.size());
-    step.plan_done = std::min(1.0, static_cast<double>(done_) / cells);
-    step.ranks = session_.comm.size();
-    session_.progress.begin(step);
+    session_.progress.begin({.title = title,
+                             .path = path_of(way),
+                             .allowance_seconds = allowance,
+                             .plan_done = std::min(1.0, static_cast<double>(done_) / cells),
+                             .ranks = session_.comm.size()});
 }
 
 Series& Runner::series_of(const Point& point) {

@@ -17,7 +17,8 @@
 #include "core/buffer.hpp"
 #include "core/record.hpp"
 #include "frame/benchmark.hpp"
-#include "parallel/agree.hpp"
+#include "frame/observers.hpp"
+#include "frame/run_loop.hpp"
 #include "parallel/common_clock.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/target.hpp"
@@ -57,17 +58,11 @@ struct Cell {
 };
 
 /// Root only.
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
     virtual void left_out(const std::string& /*why*/) {}
     virtual void cell(const Cell&) {}
     virtual void end(const std::vector<Series>&) {}
-
-  protected:
-    Observer() = default;
 };
 
 class Runner {
@@ -113,7 +108,7 @@ class Runner {
     void check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine);
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
-    bool go_on(Outcome mine, Cell* cell = nullptr);
+    bool go_on(const Outcome& mine, Cell* cell = nullptr);
     void begin_step(const std::string& title, const Method& way, double seconds);
     std::string path_of(const Method& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
@@ -126,20 +121,13 @@ class Runner {
     /// Of a computation during the way's operation, from the warm-up.
     double& asked_of(const Method& way, bool write, std::size_t size);
 
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Job& job_;
     Session& session_;
     const Parameters& parameters_;
     const Target& target_;
     std::vector<Method> methods_;
     std::vector<Work>& works_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     CommonClock common_;
     Buffer memory_;
     Buffer again_;  ///< what was written, read back
@@ -149,13 +137,10 @@ class Runner {
         double seconds = 0;
     };
     std::vector<Asked> asked_;
+    RunLoop loop_;
     UntilCi until_ci_;
     std::uint64_t generation_ = 0;
     std::int64_t done_ = 0;  ///< cells
-    std::int64_t data_errors_ = 0;
-    std::optional<Error> wrong_in_warm_up_;  ///< the first; not counted in any cell
-    Outcome fatal_;
-    bool stopping_ = false;
 };
 
 }  // namespace effio::overlap
