@@ -78,11 +78,11 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
         } else {
             mine.fail(opened.error());
         }
-        if (note(agree(session_, f.comm, mine))) return false;
+        if (!loop_.go_on(f.comm, mine)) return false;
     }
     if (f.access != Access::read) {
         if (auto ours = f.file->confirm(); !ours) mine.fail(ours.error());
-        if (note(agree(session_, f.comm, mine))) return false;
+        if (!loop_.go_on(f.comm, mine)) return false;
     }
     OpenedFile event{
         f.partition.index,      f.partition.ranks, f.access, f.type, !hints.empty(), hints,
@@ -132,7 +132,7 @@ void Runner::verify(OpenFile& f) {
     f.partition.errors += agreed.error_count;
     f.sums.verified_bytes = f.comm.sum(f.sums.verified_bytes);
     if (agreed.error && session_.comm.is_root()) warn_(agreed.error->text());
-    note(agreed);
+    loop_.note(agreed);
 }
 
 void Runner::close_file(OpenFile& f, Outcome& outcome) {

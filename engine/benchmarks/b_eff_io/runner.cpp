@@ -40,6 +40,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank,
                setup.parameters.data.shape(), setup.parameters.memory.pieces()),
+      loop_(session_),
       chosen_(everything(setup.partitions.size())),
       until_ci_(setup.parameters.until_ci, setup.parameters.rounds, job.session.clock.now()),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
@@ -61,43 +62,41 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
 }
 
 Ending Runner::run() {
-    const double begin = session_.clock.now();
     notify_([&](Observer& o) { o.start(setup_); });
-    for (; round_ < setup_.parameters.rounds; ++round_) {
+    loop_.repeat(session_.comm, until_ci_, [this](std::int64_t round) {
+        if (round > 0 && setup_.parameters.until_ci.on()) choose();
+        round_ = round;
         for (auto& rounds : result_.rounds) rounds.emplace_back();
         run_round();
-        result_.execution_seconds = session_.clock.now() - begin;
-        if (note(agree(session_, session_.comm, fatal_)) || !another_round()) break;
-    }
-    const Agreed agreed = agree(session_, session_.comm, fatal_);
-    note(agreed);
-    result_.execution_seconds = session_.clock.now() - begin;
+        result_.execution_seconds = loop_.seconds();
+        if (!loop_.inform(session_.comm) || !session_.comm.is_root()) return;
+        until_ci_.set({"b_eff_io", Json::object(), "B/s", "b_eff_io"},
+                      estimate(result_.rounds, best_partition).values);
+    });
+    loop_.inform(session_.comm);
+    result_.execution_seconds = loop_.seconds();
     if (setup_.parameters.rounds > 1) report_sums();
     notify_([&](Observer& o) { o.end(result_); });
     until_ci_.report(session_, "b-eff-io");
 
-    std::int64_t errors = 0;
-    for (const auto& p : partitions_) errors += p.errors;
-    session_.comm.broadcast(errors);
-    Ending ending = ending_of(agreed.error, agreed.interrupted, "rows", errors,
-                              fmt::format("{} errors", errors));
-    if (ending.status == ExitCode::data_errors && data_error_) {
-        ending.reason += "; the first: " + data_error_->text();
-        ending.errors.push_back(*data_error_);
+    Ending ending = loop_.ending("rows", "errors");
+    if (const auto& first = loop_.wrong_data(); first && ending.status == ExitCode::data_errors) {
+        ending.reason += "; the first: " + first->text();
+        ending.errors.push_back(*first);
     }
     return ending;
 }
 
 void Runner::run_round() {
     for (const Access access : all_accesses) {
-        if (stopping_) break;
+        if (loop_.stops()) break;
         notify_([&](Observer& o) { o.access_begins(access); });
         for (Partition& partition : partitions_) {
             const auto& types = chosen_[partition.index];
             if (std::none_of(types.begin(), types.end(), [](bool is) { return is; })) continue;
             // The world barrier before each (access, partition); ranks outside wait in the next
             // one.
-            if (note(agree(session_, session_.comm, fatal_))) break;
+            if (!loop_.inform(session_.comm)) break;
             const bool member = session_.comm.rank() < partition.ranks;
             const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
             if (comm) {
@@ -110,21 +109,16 @@ void Runner::run_round() {
     }
 }
 
-bool Runner::another_round() {
-    if (!setup_.parameters.until_ci.on()) return true;
+void Runner::choose() {
     std::vector<char> chosen(5 * partitions_.size(), 1);
     if (session_.comm.is_root()) {
-        until_ci_.set({"b_eff_io", Json::object(), "B/s", "b_eff_io"},
-                      estimate(result_.rounds, best_partition).values);
         const Choice next = next_round(result_.rounds);
         for (std::size_t p = 0; p < next.size(); ++p) {
             for (std::size_t t = 0; t < 5; ++t) chosen[5 * p + t] = next[p][t] ? 1 : 0;
         }
     }
-    if (!until_ci_.another(session_.comm, session_.clock.now())) return false;
     session_.comm.broadcast(std::span<char>(chosen));
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen_[i / 5][i % 5] = chosen[i] != 0;
-    return true;
 }
 
 /// What is the sum of several rounds is reported once it is known.
@@ -147,21 +141,6 @@ void Runner::report_sums() {
     }
 }
 
-bool Runner::note(const Agreed& agreed) {
-    if (agreed.failed() && !data_error_ && agreed.error->exit_code == ExitCode::data_errors) {
-        data_error_ = agreed.error;
-    }
-    if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
-        fatal_.error = agreed.error;
-        stopping_ = true;
-    }
-    if (agreed.interrupted) {
-        fatal_.interrupted = true;
-        stopping_ = true;
-    }
-    return stopping_;
-}
-
 void Runner::access_partition(Access access, Partition& partition, const Comm& comm) {
     CommonClock common(comm, job_.topology);
     comm.barrier();
@@ -171,7 +150,7 @@ void Runner::access_partition(Access access, Partition& partition, const Comm& c
         if (access == Access::rewrite && !setup_.parameters.rewrite && type != Type::scatter) break;
         if (!chosen_[partition.index][index(type)]) continue;
         access_file(access, partition, type, comm, common, sums);
-        if (stopping_) return;
+        if (loop_.stops()) return;
     }
     comm.barrier();
     AccessResult result;
@@ -214,7 +193,7 @@ void Runner::access_file(Access access, Partition& partition, Type type, const C
     for (const Row& row : partition.rows) {
         if (row.type != type) continue;
         measure(f, row, sums);
-        if (stopping_) return;
+        if (loop_.stops()) return;
     }
     f.sums.seconds += f.sums.open + f.sums.close;
     f.sums.weighted_rate = f.units > 0 ? f.weighted / f.units : 0;
@@ -363,12 +342,10 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.spreads = spread_over(f.comm, parts_of(m.times));
     if (task.time_calls) r.call_times = merged_over(f.comm, m.call_times);
     r.batches = m.batches;
-    m.outcome.interrupted = session_.interrupted.load();
-    const Agreed agreed = agree(session_, f.comm, m.outcome);
+    const Agreed agreed = loop_.agree(f.comm, m.outcome);
     r.errors = agreed.error_count;
     if (agreed.error) r.error_list.push_back(*agreed.error);
     f.partition.errors += agreed.error_count;
-    note(agreed);
     r.valid = !(agreed.error && agreed.error->exit_code != ExitCode::data_errors);
 
     f.sums.seconds += r.span.seconds;

@@ -15,6 +15,7 @@
 #include "frame/benchmark.hpp"
 #include "frame/cold.hpp"
 #include "frame/observers.hpp"
+#include "frame/run_loop.hpp"
 #include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -84,8 +85,8 @@ class Runner {
     };
 
     void run_round();
-    /// Collective, after a complete round: whether there is another, and what it measures.
-    bool another_round();
+    /// Collective, with --until-ci, before all rounds but the first: what it measures.
+    void choose();
     void report_sums();
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm,
@@ -102,8 +103,6 @@ class Runner {
     void verify(OpenFile& f);
     void close_file(OpenFile& f, Outcome& outcome);
     void begin_step(const OpenFile& f, const Row& row, double budget);
-    /// Takes note of what the ranks agreed on; true if the run must stop.
-    bool note(const Agreed& agreed);
     Job& job_;
     Session& session_;
     const Setup& setup_;
@@ -116,9 +115,7 @@ class Runner {
     Buffers buffers_;
     std::vector<Partition> partitions_;
     RunResult result_;
-    Outcome fatal_;                    ///< what stops the run, known to this rank
-    std::optional<Error> data_error_;  ///< the first wrong data that this rank knows of
-    bool stopping_ = false;
+    RunLoop loop_;
     std::int64_t round_ = 0;
     Choice chosen_;  ///< what the round measures; the same on all ranks
     UntilCi until_ci_;
