@@ -60,7 +60,8 @@ Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
       target_(target),
       notify_(session_, std::move(observers)),
       rank_table_(rank_table),
-      rank_csv_(std::move(rank_csv)) {
+      rank_csv_(std::move(rank_csv)),
+      loop_(session_) {
     result_.setup = setup;
     const auto runs =
         std::count_if(all_phases().begin(), all_phases().end(),
@@ -74,7 +75,7 @@ Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
 Ending Runner::run() {
     notify_([&](Observer& o) { o.start(setup_); });
     measure_sizes();
-    if (setup_.parameters.compare_trees && !stopping_) {
+    if (setup_.parameters.compare_trees && !loop_.stops()) {
         setup_.parameters.unique = true;
         setup_.workload = setup_.parameters.workload();
         measure_sizes();
@@ -84,10 +85,12 @@ Ending Runner::run() {
     }
     notify_([&](Observer& o) { o.end(result_); });
     for (const auto& [place, until_ci] : repeated_) until_ci.report(session_, "mdtest", place);
-    Ending ending = ending_of(error_, interrupted_, "phases", 0, {});
-    if (error_) {
-        ending.reason = fmt::format("{}, first: {}", count_of(errors_, "error"), error_->text());
-        if (left_ && left_->operation != error_->operation) {
+    const auto& [error, count, interrupted] = loop_.outcome();
+    Ending ending = ending_of(error, interrupted, "phases", 0, {});
+    if (error) {
+        ending.reason =
+            fmt::format("{}, first: {}", count_of(loop_.errors(), "error"), error->text());
+        if (left_ && left_->operation != error->operation) {
             ending.errors.push_back(*left_);
             ending.reason += "; " + left_->text();
         }
@@ -110,41 +113,24 @@ void Runner::measure_sizes() {
             wait_for_others(session_, count_of(size, "rank"));
         }
         agree_with_waiting_ranks();
-        if (stopping_) return;
+        if (loop_.stops()) return;
     }
-}
-
-void Runner::note(const Error& error) {
-    if (error_ && graver(error_->exit_code, error.exit_code) == error_->exit_code) return;
-    error_ = error;
 }
 
 bool Runner::together(const Comm& comm, const Status& mine) {
     Outcome outcome;
     if (!mine) outcome.fail(session_.signed_error(mine.error()));
-    outcome.interrupted = session_.interrupted.load() || interrupted_;
     // A rank that has an error waits in `agree` for a while only; the others may be at work still.
     comm.barrier();
-    const Agreed agreed = agree(session_, comm, outcome);
-    if (agreed.interrupted) interrupted_ = stopping_ = true;
-    if (agreed.failed()) {
-        errors_ += agreed.error_count;
-        if (agreed.error_count > 0) stopping_ = true;
-        note(*agreed.error);
-    }
-    return stopping_;
+    loop_.agree(comm, outcome);
+    return loop_.stops();
 }
 
 void Runner::agree_with_waiting_ranks() {
     const Comm& all = session_.comm;
     all.barrier();
-    Outcome outcome;
-    outcome.error = error_;
-    outcome.interrupted = interrupted_;
-    const Agreed agreed = agree(session_, all, outcome);
-    if (agreed.failed()) note(*agreed.error);
-    if (agreed.interrupted) interrupted_ = true;
-    stopping_ = all.max(stopping_ || interrupted_ ? 1 : 0) > 0;
+    loop_.keep(agree(session_, all, loop_.outcome()));
+    if (all.max(loop_.stops() ? 1 : 0) > 0) loop_.stop();
 }
 
 void Runner::measure(const Comm& comm) {
@@ -164,11 +150,10 @@ void Runner::measure(const Comm& comm) {
     for (const Phase& phase : all_phases()) {
         phases.push_back(subject_of(phase, comm.size(), setup_.workload.unique));
     }
-    for (std::int64_t i = 0; i < setup_.parameters.iterations && !stopping_; ++i) {
+    loop_.repeat(comm, group.until_ci, [&](std::int64_t number) {
         group.wanted = group.until_ci.wanted(comm, phases);
-        iteration(group, i);
-        if (!stopping_ && !group.until_ci.another(comm, session_.clock.now())) break;
-    }
+        iteration(group, number);
+    });
     repeated_.emplace_back(Json{{"ranks", comm.size()}, {"unique", setup_.workload.unique}},
                            std::move(group.until_ci));
 }
@@ -194,14 +179,14 @@ void Runner::iteration(Group& group, std::int64_t number) {
             continue;
         }
         phase(group, running, one);
-        if (stopping_) return;
+        if (loop_.stops()) return;
     }
     for (const LocalResult& local : running.unpublished) report(group, running, local);
     if (!p.removes()) {
         for (const ItemKind thing : {ItemKind::directory, ItemKind::file}) {
-            if (!stopping_) count(group, running, thing, false);
+            if (!loop_.stops()) count(group, running, thing, false);
         }
-    } else if (!stopping_) {
+    } else if (!loop_.stops()) {
         const Status removed = remove_test_directories(group.comm, paths);
         if (!removed) left_ = removed.error();
         together(group.comm, removed);
@@ -216,11 +201,11 @@ void Runner::pause() const {
 bool Runner::hook_before(const Group& group, const Running& running, const Phase& phase) {
     const auto& command = setup_.parameters.before_phase;
     if (!command) return false;
-    Progress::Step step;
-    step.title = fmt::format("command before: {}", phase.title);
-    step.allowance_seconds = any_time;  // ranks wait for the one whose command takes longest
-    step.ranks = group.comm.size();
-    session_.progress.begin(step);
+    // Ranks wait for the one whose command takes longest.
+    session_.progress.begin({.title = fmt::format("command before: {}", phase.title),
+                             .path = {},
+                             .allowance_seconds = any_time,
+                             .ranks = group.comm.size()});
     return together(group.comm, run_hook(running.iteration, phase, *command));
 }
 
@@ -270,7 +255,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     if (first_of_thing && p.delay.count > 0) pause();
     if (phase.action == Action::remove && phase.thing != ItemKind::tree) {
         count(group, running, phase.thing, false);
-        if (stopping_) return;
+        if (loop_.stops()) return;
     }
     if (phase.action == Action::move) {
         if (together(group.comm, prepare_move(group, running, true))) return;
@@ -307,10 +292,10 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
         return;
     }
     report(group, running, local);
-    if (phase.action == Action::move && !stopping_) {
+    if (phase.action == Action::move && !loop_.stops()) {
         if (together(group.comm, prepare_move(group, running, false))) return;
     }
-    if (phase.action == Action::remove && phase.thing != ItemKind::tree && !stopping_) {
+    if (phase.action == Action::remove && phase.thing != ItemKind::tree && !loop_.stops()) {
         count(group, running, phase.thing, true);
     }
 }
@@ -333,13 +318,12 @@ void Runner::report(Group& group, Running& running, const LocalResult& local) {
     if (setup_.parameters.save_rank_details) {
         together(group.comm, rank_csv_ ? rank_csv_->add(rank_table_.phase(r)) : Status());
     }
-    errors_ += r.error_count;
-    if (!r.errors.empty()) note(r.errors.front());
-    if (r.interrupted) interrupted_ = stopping_ = true;
+    loop_.keep({r.error_count, r.interrupted,
+                r.errors.empty() ? std::nullopt : std::optional(r.errors.front())});
     // Whatever follows would fail on what is missing.
-    if (phase.action == Action::create && !r.valid) stopping_ = true;
+    if (phase.action == Action::create && !r.valid) loop_.stop();
     // What failed before a phase stops the run, so what fails after one does.
-    if (r.hook_failed) stopping_ = true;
+    if (r.hook_failed) loop_.stop();
 }
 
 void Runner::count(Group& group, Running& running, ItemKind thing, bool after_removal) {
@@ -351,11 +335,9 @@ void Runner::count(Group& group, Running& running, ItemKind thing, bool after_re
         !running.count_holds[i]) {
         return;
     }
-    Progress::Step step;
-    step.title = "count what is on disk";
-    step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
-    step.allowance_seconds = allowance(running.iteration.items(thing));
-    session_.progress.begin(step);
+    session_.progress.begin({.title = "count what is on disk",
+                             .path = running.iteration.paths.test_directory(group.comm.rank(), 0),
+                             .allowance_seconds = allowance(running.iteration.items(thing))});
     const bool adopted = p.adopts() && !after_removal;
     if (adopted) {
         running.created[i] =
@@ -363,8 +345,7 @@ void Runner::count(Group& group, Running& running, ItemKind thing, bool after_re
     }
     const auto found = count_on_disk(running.iteration, thing);
     if (!found) {
-        ++errors_;
-        note(found.error());
+        loop_.keep({1, false, found.error()});
         return;
     }
     // The earlier run may have made more items, with more ranks or in another number of them.
@@ -383,8 +364,7 @@ void Runner::count(Group& group, Running& running, ItemKind thing, bool after_re
                  fmt::format("{} {} names where {} were made and not removed without an error",
                              *found, name(thing), running.created[i]));
     error.exit_code = ExitCode::data_errors;
-    ++errors_;
-    note(error);
+    loop_.keep({1, false, std::move(error)});
 }
 
 Status Runner::make_test_directories(const Group& group, const Paths& paths) {
@@ -402,10 +382,10 @@ Status Runner::make_test_directories(const Group& group, const Paths& paths) {
 
 bool Runner::remove_all_trees() {
     const Parameters& p = setup_.parameters;
-    Progress::Step step;
-    step.title = "remove the trees of fewer ranks";
-    step.allowance_seconds = allowance(2 * setup_.files * p.iterations * session_.comm.size());
-    session_.progress.begin(step);
+    session_.progress.begin(
+        {.title = "remove the trees of fewer ranks",
+         .path = {},
+         .allowance_seconds = allowance(2 * setup_.files * p.iterations * session_.comm.size())});
     Status removed;
     for (std::int64_t i = 0; i < p.iterations && removed; ++i) {
         removed = remove_test_directories(session_.comm,

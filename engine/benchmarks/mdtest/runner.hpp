@@ -13,6 +13,7 @@
 #include "frame/benchmark.hpp"
 #include "frame/observers.hpp"
 #include "frame/rank_csv.hpp"
+#include "frame/run_loop.hpp"
 #include "storage/target.hpp"
 
 namespace effio::mdtest {
@@ -68,7 +69,6 @@ class Runner {
     bool together(const Comm& comm, const Status& mine);
     /// Collective over the session: what ranks that did not measure do not know yet.
     void agree_with_waiting_ranks();
-    void note(const Error& error);
     Job& job_;
     Session& session_;
     Setup setup_;
@@ -84,11 +84,8 @@ class Runner {
         UntilCi until_ci;
     };
     std::vector<Repeated> repeated_;
-    std::optional<Error> error_;  ///< the gravest so far
-    std::optional<Error> left_;   ///< on the root: what a tree holds that is not of this run
-    std::int64_t errors_ = 0;
-    bool interrupted_ = false;
-    bool stopping_ = false;
+    RunLoop loop_;
+    std::optional<Error> left_;  ///< on the root: what a tree holds that is not of this run
     int phases_done_ = 0;
     int phases_planned_ = 1;
 };
