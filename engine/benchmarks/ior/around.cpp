@@ -165,7 +165,7 @@ void Runner::remove_files(std::int64_t repetition) {
     Outcome mine;
     remove_own(repetition, mine);
     const double seconds = comm_.max(session_.clock.now() - start);
-    note(agree(session_, comm_, mine));
+    loop_.go_on(comm_, mine);
     if (session_.late_views) {
         // A rank that has read another's file would open the old one under its name again.
         for (const auto& path : seen_) {

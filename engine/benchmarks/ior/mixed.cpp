@@ -81,8 +81,7 @@ Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& 
                   alone};
     m.seen =
         carry_out({session_, comm_, topology_, common_, target_.file_system()}, all, m.outcome);
-    m.outcome.interrupted = session_.interrupted.load();
-    return agree(session_, comm_, m.outcome);
+    return loop_.agree(comm_, m.outcome);
 }
 
 Agreed Runner::prepare_mixed(const Task& task) {
@@ -92,14 +91,14 @@ Agreed Runner::prepare_mixed(const Task& task) {
 }
 
 void Runner::complete_mixed(const Task& task, const PassDone& pass) {
-    if (!shows_lost_writes() || stopping_) return;
+    if (!shows_lost_writes() || loop_.stops()) return;
     std::vector<std::int64_t> first;
     bool missing = false;
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
         first.push_back(std::min(pass.results[i].transfers, task.transfers[i]));
         missing = missing || first.back() < task.transfers[i];
     }
-    if (comm_.max(missing ? 1 : 0) != 0) note(write_around(task, first, false));
+    if (comm_.max(missing ? 1 : 0) != 0) write_around(task, first, false);
 }
 
 }  // namespace effio::ior

@@ -474,11 +474,8 @@ void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) cons
 }
 
 void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
-    m.outcome.interrupted = session_.interrupted.load();
     save_calls(task, m, m.outcome);
-    const Agreed agreed = agree(session_, comm_, m.outcome);
-    result.add(agreed);
-    note(agreed);
+    result.add(loop_.agree(comm_, m.outcome));
     result.valid = result.valid && !result.interrupted;
 }
 

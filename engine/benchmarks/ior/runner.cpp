@@ -37,6 +37,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       names_(names),
       hints_(hints),
       notify_(session_, std::move(observers)),
+      loop_(session),
       until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session.clock.now()),
       self_(Comm::self(session.clock)),
       order_(comm, topology),
@@ -56,20 +57,18 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
 }
 
 Outcome Runner::run() {
-    begin_ = session_.clock.now();
     notify_([&](Observer& o) { o.start(setup_); });
-    const auto& p = setup_.parameters;
-    for (std::int64_t repetition = 0; repetition < p.repetitions && !stopping_; ++repetition) {
-        for (std::size_t size = 0; size < p.transfers.size() && !stopping_; ++size) {
+    loop_.repeat(comm_, until_ci_, [this](std::int64_t repetition) {
+        const std::size_t sizes = setup_.parameters.transfers.size();
+        for (std::size_t size = 0; size < sizes && !loop_.stops(); ++size) {
             repeat(repetition, size);
         }
-        if (!stopping_ && !until_ci_.another(comm_, session_.clock.now())) break;
-    }
-    result_.seconds = session_.clock.now() - begin_;
-    result_.interrupted = fatal_.interrupted;
+    });
+    result_.seconds = loop_.seconds();
+    result_.interrupted = loop_.outcome().interrupted;
     notify_([&](Observer& o) { o.end(result_); });
     until_ci_.report(session_, "ior");
-    return fatal_;
+    return loop_.outcome();
 }
 
 /// All phases once with one transfer size.
@@ -96,13 +95,13 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
         task.transfers = planned(task.transfer);
         write_phase(task);
     }
-    if (wanted(Access::mixed) && !stopping_ && go_on()) {
+    if (wanted(Access::mixed) && go_on()) {
         task.access = Access::mixed;
         // A second read would not show a wrong result of the first one.
         task.compare = p.verifies_inside() || p.verifies_after(Access::mixed);
         read_phase(task);
     }
-    if (wanted(Access::read) && !stopping_ && go_on()) {
+    if (wanted(Access::read) && go_on()) {
         task.access = Access::read;
         task.compare = p.verifies_inside();
         read_phase(task);
@@ -114,29 +113,16 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
 }
 
 bool Runner::go_on() {
+    if (loop_.stops()) return false;
     const auto& p = setup_.parameters;
     if (p.delay.count > 0 && !session_.clock.is_virtual()) {
-        Progress::Step step;
-        step.title = "pause";
-        session_.progress.begin(step);
+        session_.progress.begin({.title = "pause", .path = {}});
         wait_as_asked(session_, p.delay.count);
     }
-    Checkpoint checkpoint(comm_, session_.interrupted);
-    if (!checkpoint.go_on()) {
-        fatal_.interrupted = true;
-        stopping_ = true;
-        return false;
-    }
-    if (p.time_limit.count > 0) {
-        // One clock decides, so that all ranks leave out the same phases.
-        char late = session_.clock.now() - begin_ > p.time_limit.count ? 1 : 0;
-        comm_.broadcast(late);
-        if (late != 0) {
-            result_.out_of_time = true;
-            stopping_ = true;
-        }
-    }
-    return !stopping_;
+    if (!loop_.go_on(comm_)) return false;
+    result_.out_of_time = loop_.is_over(comm_, p.time_limit.count);
+    if (result_.out_of_time) loop_.stop();
+    return !loop_.stops();
 }
 
 std::uint64_t Runner::seed_of(std::int64_t repetition, std::size_t size) {
@@ -149,18 +135,6 @@ std::uint64_t Runner::seed_of(std::int64_t repetition, std::size_t size) {
     constexpr std::uint64_t bits_of_signature = 0x7fffffff;
     constexpr std::uint64_t exact = (std::uint64_t{1} << 53) - 1;
     return seed & (session_.classic || p.data != DataKind::stamped ? bits_of_signature : exact);
-}
-
-bool Runner::note(const Agreed& agreed) {
-    if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
-        fatal_.error = agreed.error;
-        stopping_ = true;
-    }
-    if (agreed.interrupted) {
-        fatal_.interrupted = true;
-        stopping_ = true;
-    }
-    return stopping_;
 }
 
 Geometry Runner::geometry(std::int64_t transfer) const {
@@ -212,7 +186,7 @@ void Runner::write_phase(Task task) {
     Outcome mine;
     if (!p.use_existing) remove_own(task.repetition, mine);
     if (p.striping.given()) make_striped_files(task, mine);
-    if (note(agree(session_, comm_, mine))) return;
+    if (!loop_.go_on(comm_, mine)) return;
     const Cold cold = cold_of(task);
     Measured m = measure(task, &cold);
     PhaseResult result = sum_up(task, m);
@@ -223,7 +197,7 @@ void Runner::write_phase(Task task) {
     }
     if (p.count_file) write_count(m, m.outcome);
     finish(task, m, result);
-    if (result.valid && !stopping_ && p.verifies_after(Access::write)) {
+    if (result.valid && !loop_.stops() && p.verifies_after(Access::write)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
     }
     report(result);
@@ -242,13 +216,13 @@ void Runner::read_phase(Task task) {
     task.owner = partners.owner;
     task.transfers = transfers_of(partners, task.transfer);
     const Agreed prepared = mixes ? prepare_mixed(task) : Agreed{};
-    if (note(prepared)) return;
+    if (loop_.stops()) return;
     Outcome mine;
     Cold cold = cold_of(task);
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
     Readable readable(!p.writes() && real_files_);
     before_reading(task, cold, readable, mine);
-    if (note(agree(session_, comm_, mine))) return;
+    if (!loop_.go_on(comm_, mine)) return;
     const auto holes = readable.hole_fraction(comm_);
     Measured m = measure(task, &cold);
     if (m.seen.cache) m.seen.cache->holes = holes;
@@ -266,9 +240,9 @@ void Runner::read_phase(Task task) {
     }
     finish(task, m, result);
     if (mixes) complete_mixed(task, m.pass);
-    if (mixes && result.valid && !stopping_ && p.verifies_after(Access::mixed)) {
+    if (mixes && result.valid && !loop_.stops() && p.verifies_after(Access::mixed)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
-    } else if (!mixes && result.valid && !stopping_ && p.verifies_after(Access::read)) {
+    } else if (!mixes && result.valid && !loop_.stops() && p.verifies_after(Access::read)) {
         Task again = task;
         again.timed = false;
         again.compare = true;
@@ -285,7 +259,7 @@ void Runner::report(PhaseResult& result) {
                               result.valid, result.rate(), result.total(), result.bytes,
                               result.stonewall, result.steady, result.stopped});
     result_.errors += result.error_count;
-    if (setup_.parameters.stop_on_errors && result.error_count > 0) stopping_ = true;
+    if (setup_.parameters.stop_on_errors && result.error_count > 0) loop_.stop();
     notify_([&](Observer& o) { o.phase(result); });
     if (result.valid && result.bytes > 0) {
         until_ci_.add(bandwidth_of(result.access, result.geometry.transfer), result.rate());
@@ -327,10 +301,7 @@ void Runner::verify(const Task& task, PhaseResult& result) {
     const auto [verified, foreign, zeros] = sums;
     result.verified_bytes += verified;
     if (foreign > 0 && foreign + zeros == verified) refuse_foreign(task, m.outcome);
-    m.outcome.interrupted = session_.interrupted.load();
-    const Agreed agreed = agree(session_, comm_, m.outcome);
-    result.add(agreed);
-    note(agreed);
+    result.add(loop_.agree(comm_, m.outcome));
 }
 
 }  // namespace effio::ior

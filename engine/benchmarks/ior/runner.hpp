@@ -16,7 +16,7 @@
 #include "frame/cold.hpp"
 #include "frame/observers.hpp"
 #include "frame/readable.hpp"
-#include "frame/until_ci.hpp"
+#include "frame/run_loop.hpp"
 #include "frame/visit.hpp"
 #include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
@@ -129,7 +129,6 @@ class Runner {
     std::int64_t planned_bytes(const Task& task) const;
     void begin_step(const Task& task, const char* what);
     bool go_on();
-    bool note(const Agreed& agreed);
     std::uint64_t seed_of(std::int64_t repetition, std::size_t size);
     /// Every rank of a shared file takes part in its calls, or at least in open and close.
     bool in_step() const { return in_step_; }
@@ -143,6 +142,7 @@ class Runner {
     const FileNames& names_;
     const HintRules& hints_;
     Observers<Observer> notify_;
+    RunLoop loop_;
     UntilCi until_ci_;
     Comm self_;
     NodeOrder order_;
@@ -152,13 +152,10 @@ class Runner {
     bool real_files_;
     bool in_step_;
     std::uint64_t base_seed_ = 0;
-    double begin_ = 0;
     std::vector<std::string> seen_;  ///< files that were read, until others remove them
     /// Of the latest write phase with this transfer size, on this rank's workers.
     std::optional<std::vector<std::int64_t>> written_;
     RunResult result_;
-    Outcome fatal_;
-    bool stopping_ = false;
 };
 
 }  // namespace effio::ior
