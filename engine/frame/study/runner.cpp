@@ -10,12 +10,12 @@
 
 #include "core/balanced_order.hpp"
 #include "frame/observers.hpp"
+#include "frame/run_loop.hpp"
 #include "frame/storage_run.hpp"
 #include "frame/study/groups.hpp"
 #include "frame/study/measure.hpp"
 #include "frame/study/study.hpp"
 #include "frame/study/views.hpp"
-#include "frame/until_ci.hpp"
 #include "parallel/wait.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -44,6 +44,7 @@ class Runner {
           warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
           notify_(session_, std::move(observers)),
           means_(definition),
+          loop_(session_),
           until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {
         if (session_.comm.is_root()) run_seed_ = std::random_device{}();
         session_.comm.broadcast(run_seed_);
@@ -53,11 +54,10 @@ class Runner {
         notify_([this](Observer& o) { o.start(session_); });
         warming_up_ = true;
         for (const Group& group : warm_up_) {
-            if (!run_group(group, 0)) return end();
+            if (!run_group(group, 0)) break;
         }
         warming_up_ = false;
-        const std::int64_t repetitions = stage_.options.repetitions;
-        for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
+        loop_.repeat(session_.comm, until_ci_, [this](std::int64_t repetition) {
             choose();
             for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
@@ -70,10 +70,9 @@ class Runner {
                     done_ += group.cells.size();
                     continue;
                 }
-                if (!run_group(group, repetition)) return end();
+                if (!run_group(group, repetition)) return;
             }
-            if (!until_ci_.another(session_.comm, session_.clock.now())) break;
-        }
+        });
         return end();
     }
 
@@ -133,12 +132,7 @@ class Runner {
         return turns;
     }
 
-    bool go_on() {
-        const Agreed agreed = agree(session_, session_.comm, fatal_);
-        if (agreed.failed()) fatal_.error = agreed.error;
-        fatal_.interrupted = agreed.interrupted;
-        return !agreed.failed() && !agreed.interrupted;
-    }
+    bool go_on() { return loop_.inform(session_.comm); }
 
     bool run_group(const Group& group, std::int64_t repetition) {
         if (group.writes && !remove(group)) return false;
@@ -189,7 +183,7 @@ class Runner {
     void remove_share(Storage& storage, const FileSet& files) {
         for (int file = session_.comm.rank(); file < files.count; file += session_.comm.size()) {
             if (auto removed = storage.remove(stage_.target.path(files, file)); !removed) {
-                fatal_.fail(session_.signed_error(std::move(removed.error())));
+                loop_.keep({1, false, session_.signed_error(std::move(removed.error()))});
             }
             session_.progress.beat();
         }
@@ -253,11 +247,7 @@ class Runner {
         session_.progress.begin(step);
         Measure one(stage_, *ranks, visit);
         const auto results = one.run();
-        const Agreed& agreed = one.agreed();
-        if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
-            fatal_.fail(*agreed.error);
-        }
-        if (agreed.interrupted) fatal_.interrupted = true;
+        loop_.note(one.agreed());
         for (const auto& result : results) {
             if (result.valid) wrong_ += result.error_count;
         }
@@ -284,8 +274,8 @@ class Runner {
         }
         until_ci_.report(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
-        return ending_of(fatal_.error, fatal_.interrupted, "passes", wrong,
-                         count_of(wrong, "piece") + " wrong");
+        const auto& [error, count, interrupted] = loop_.outcome();
+        return ending_of(error, interrupted, "passes", wrong, count_of(wrong, "piece") + " wrong");
     }
 
     const Stage& stage_;
@@ -298,13 +288,13 @@ class Runner {
     std::uint64_t run_seed_ = 0;  ///< of data that no later run reads
     Observers<Observer> notify_;
     Means means_;
+    RunLoop loop_;
     UntilCi until_ci_;
     std::unique_ptr<CellRanks> cell_ranks_;  ///< null on ranks that do not take part
     int rank_count_ = 0;
     RankLayout layout_;
     std::size_t done_ = 0;
     std::int64_t wrong_ = 0;
-    Outcome fatal_;
 };
 
 // What the way to storage of a cell has to have.
