@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "benchmarks/b_eff/stage.hpp"
+#include "benchmarks/b_eff/pattern_rank.hpp"
 #include "core/fields.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
@@ -71,17 +71,17 @@ Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
 }
 
 /// One pattern at one length: each call goes into the histogram of its partners' nodes.
-void time_pattern(const Clock& clock, Stage& stage, std::span<const SureNumber> nodes, int node,
-                  int length, const Setup& setup, std::int64_t loops, Messages& messages,
+void time_pattern(const Clock& clock, PatternRank& rank, std::span<const SureNumber> nodes,
+                  int node, int length, const Setup& setup, std::int64_t loops, Messages& messages,
                   std::array<Histogram, 2>& times) {
     FixedCount count(loops);
     do {
-        const auto steps = messages.next(stage.partners(), length, setup.lengths[length]);
+        const auto steps = messages.next(rank.partners(), length, setup.lengths[length]);
         for (std::size_t i = 0; i < steps.size(); ++i) {
             double seconds = 0;
             {
                 const Lap lap(clock, seconds);
-                stage.exchange().run(Method::sendrecv, steps.subspan(i, 1));
+                rank.exchange().run(Method::sendrecv, steps.subspan(i, 1));
             }
             times.at(nodes[i].value() == node ? 0 : 1).add(seconds);
         }
@@ -111,13 +111,13 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
         std::array<Histogram, 2> times;
         for (std::size_t i = 0; i < setup.patterns.size(); ++i) {
             if (!setup.patterns[i].counts()) continue;
-            Stage stage(session.comm, line, setup.patterns[i], setup.seed, exchanges, methods);
-            const auto nodes = stage.partner_nodes(job.topology.node);
+            PatternRank rank(session.comm, line, setup.patterns[i], setup.seed, exchanges, methods);
+            const auto nodes = rank.partner_nodes(job.topology.node);
             const std::int64_t measured = run.cell(0, length, i, 0).loops;
             const std::int64_t loops = std::clamp<std::int64_t>(measured, 1, most_loops);
             session.progress.call(call_name(Method::sendrecv));
             session.comm.barrier();
-            time_pattern(session.clock, stage, nodes, job.topology.node, length, setup, loops,
+            time_pattern(session.clock, rank, nodes, job.topology.node, length, setup, loops,
                          messages, times);
         }
         for (std::size_t kind = 0; kind < classes.size(); ++kind) {

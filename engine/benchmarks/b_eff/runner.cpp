@@ -155,51 +155,51 @@ void Runner::measure_pattern(std::size_t pattern, int length, std::span<const st
     for (const Method m : methods_of(setup_.parameters)) {
         if (measures(pattern, static_cast<int>(m))) methods.push_back(m);
     }
-    Stage stage(session_.comm, line_, p, setup_.seed, exchanges_, methods);
+    PatternRank rank(session_.comm, line_, p, setup_.seed, exchanges_, methods);
     for (const Method method : methods) {
         const auto m = static_cast<std::size_t>(method);
         const std::size_t at = slot(pattern, static_cast<int>(method));
         session_.progress.call(call_name(method));
         session_.comm.barrier();
-        if (!stage.calls(method)) continue;
-        const double seconds = time_loops(stage, method, length, loops[m], own.received[at]);
-        if (stage.partners().empty()) continue;
+        if (!rank.calls(method)) continue;
+        const double seconds = time_loops(rank, method, length, loops[m], own.received[at]);
+        if (rank.partners().empty()) continue;
         own.seconds[at] = seconds;
-        own.steps[at] = static_cast<int>(stage.partners().size());
+        own.steps[at] = static_cast<int>(rank.partners().size());
         session_.progress.moved(setup_.lengths[length] * loops[m] * own.steps[at]);
     }
     if (run_.node_steps[pattern].within + run_.node_steps[pattern].between == 0) {
-        count_node_steps(pattern, stage);
+        count_node_steps(pattern, rank);
     }
 }
 
 /// The timed interval of one experiment: `loops` loops with setting and checking the marks.
-double Runner::time_loops(Stage& stage, Method method, int length, std::int64_t loops,
+double Runner::time_loops(PatternRank& rank, Method method, int length, std::int64_t loops,
                           Received& received) {
     const bool warms_up = length < first_cold_length;
-    const Messages::Series series{stage.partners(), setup_.lengths[length],
-                                  loops + (warms_up ? 1 : 0), stage.position()};
+    const Messages::Series series{rank.partners(), setup_.lengths[length],
+                                  loops + (warms_up ? 1 : 0), rank.position()};
     messages_.prepare_all(series);
-    if (warms_up) loop(stage, method, length, received.errors);
+    if (warms_up) loop(rank, method, length, received.errors);
     double seconds = 0;
     {
         const Lap lap(session_.clock, seconds);
         FixedCount count(loops);
         do {
-            loop(stage, method, length, received.errors);
+            loop(rank, method, length, received.errors);
         } while (count.go_on());
     }
     const Messages::Checked checked = messages_.check_all(series);
     received.verified += checked.messages;
-    note_wrong(checked.wrong, method, stage.pattern(), received.errors);
+    note_wrong(checked.wrong, method, rank.pattern(), received.errors);
     return seconds;
 }
 
-void Runner::loop(Stage& stage, Method method, int length, double& errors) {
-    const auto steps = messages_.next(stage.partners(), length, setup_.lengths[length]);
-    stage.exchange().run(method, steps);
+void Runner::loop(PatternRank& rank, Method method, int length, double& errors) {
+    const auto steps = messages_.next(rank.partners(), length, setup_.lengths[length]);
+    rank.exchange().run(method, steps);
     if (const int wrong = messages_.check(length); wrong > 0) [[unlikely]] {
-        note_wrong(wrong, method, stage.pattern(), errors);
+        note_wrong(wrong, method, rank.pattern(), errors);
     }
 }
 
@@ -221,12 +221,12 @@ void Runner::note_wrong(int count, Method method, const Pattern& pattern, double
     outcome_.fail(session_.signed_error(std::move(error)));
 }
 
-void Runner::count_node_steps(std::size_t pattern, Stage& stage) {
+void Runner::count_node_steps(std::size_t pattern, PatternRank& rank) {
     std::array<std::int64_t, 2> counts{};
-    for (const SureNumber& number : stage.partner_nodes(node_)) {
+    for (const SureNumber& number : rank.partner_nodes(node_)) {
         if (!number.is_whole()) {
             outcome_.fail(session_.signed_error(
-                number.wrong_error(fmt::format("a partner in pattern {}", stage.pattern().number),
+                number.wrong_error(fmt::format("a partner in pattern {}", rank.pattern().number),
                                    "number of its node")));
         }
         const std::int64_t node = number.value();

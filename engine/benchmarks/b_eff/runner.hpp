@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "benchmarks/b_eff/messages.hpp"
+#include "benchmarks/b_eff/pattern_rank.hpp"
 #include "benchmarks/b_eff/result.hpp"
-#include "benchmarks/b_eff/stage.hpp"
 #include "frame/benchmark.hpp"
 #include "frame/observers.hpp"
 #include "frame/run_loop.hpp"
@@ -53,10 +53,10 @@ class Runner {
     bool measure_length(int repetition, int length, const LoopLengths& loops, PerMethod& seconds);
     void measure_pattern(std::size_t pattern, int length, std::span<const std::int64_t> loops,
                          RankResult& own);
-    double time_loops(Stage& stage, Method method, int length, std::int64_t loops,
+    double time_loops(PatternRank& rank, Method method, int length, std::int64_t loops,
                       Received& received);
-    void loop(Stage& stage, Method method, int length, double& errors);
-    void count_node_steps(std::size_t pattern, Stage& stage);
+    void loop(PatternRank& rank, Method method, int length, double& errors);
+    void count_node_steps(std::size_t pattern, PatternRank& rank);
     bool measures(std::size_t pattern, int method) const;
 
     void collect(int repetition, int length, std::span<const std::int64_t> loops,

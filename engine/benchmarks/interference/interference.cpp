@@ -209,7 +209,7 @@ class Rounds {
     std::vector<std::string> benchmarks_;
     std::vector<int> group_ranks_;
     std::vector<Turn> turns_;
-    std::optional<Stage> between_;
+    std::optional<WatchedSession> between_;
     Summary summary_;
     bool left_open_ = false;
 };
@@ -383,7 +383,7 @@ class Interference : public WholeJob {
             code = rounds.run();
             left_open = rounds.left_open();
         }
-        Stage last(world, all, whole, **results);
+        WatchedSession last(world, all, whole, **results);
         last.session().left_open = left_open;
         if ((*results)->moved() || (*results)->failed()) code = graver(code, ExitCode::results);
         auto agreed = static_cast<int>(code);

@@ -183,10 +183,10 @@ class GroupTurn {
     /// `work` in a session over the results.
     template <class Work>
     void on_stage(const Task& task, Results& results, Work&& work) {
-        Stage stage(world_, comm_, task, results);
-        const AtAbruptEnd watching(stage.session(), [this] { send_call_off(); });
-        work(stage.session());
-        left_open_ = left_open_ || stage.session().left_open;
+        WatchedSession watched(world_, comm_, task, results);
+        const AtAbruptEnd watching(watched.session(), [this] { send_call_off(); });
+        work(watched.session());
+        left_open_ = left_open_ || watched.session().left_open;
     }
 
     void first_run(Results& results) {

@@ -35,7 +35,7 @@ class ConsoleView : public Observer {
 
     void left_out(const std::string& why) override { console_.print("left out: " + why + "\n"); }
 
-    void cell(const Cell& c) override {
+    void cell(const CellResult& c) override {
         if (c.valid) moved_.push_back({c.point, c.bytes, c.cache});
         if (c.valid && c.error_count == 0) return;
         console_.print(fmt::format("{} {} {}: {}\n", name(c.point.way),

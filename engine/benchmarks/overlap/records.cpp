@@ -28,8 +28,8 @@ const Fields<Point>& point_fields() {
     return fields;
 }
 
-const Fields<Cell>& detail_fields() {
-    using C = Cell;
+const Fields<CellResult>& detail_fields() {
+    using C = CellResult;
     static const Fields<C> fields{
         {"io_seconds", Unit::seconds, "the operation alone", [](const C& c) { return c.times.io; }},
         {"work_seconds", Unit::seconds, "the computation alone",
@@ -148,7 +148,7 @@ class RecordView : public Observer {
     explicit RecordView(Recorder& recorder) : recorder_(recorder) {}
 
     void left_out(const std::string& why) override { left_out_.push_back(why); }
-    void cell(const Cell& cell) override { recorder_.measurement(cell.to_measurement()); }
+    void cell(const CellResult& cell) override { recorder_.measurement(cell.to_measurement()); }
 
     void end(const std::vector<Series>& all) override {
         for (const Series& s : all) {
@@ -219,7 +219,7 @@ std::array<NamedNumber, 2> timed_figures(const Times& times) {
     return {NamedNumber{"io_seconds", times.io}, NamedNumber{"both_seconds", times.both}};
 }
 
-Measurement Cell::to_measurement() const {
+Measurement CellResult::to_measurement() const {
     Measurement m;
     m.benchmark = "overlap";
     m.pattern = name(point.way);

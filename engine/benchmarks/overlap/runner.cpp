@@ -87,7 +87,7 @@ bool Runner::warm_up(Method& way) {
             const double seconds = session_.comm.max(own.total);
             if (!go_on(outcome)) return seconds;
             Outcome data;
-            Cell uncounted;
+            CellResult uncounted;
             if (write) sync(*opened, data);
             if (!data.error) check(*opened, write, size, uncounted, data);
             go_on(data);
@@ -244,7 +244,7 @@ void Runner::sync(Open& open, Outcome& mine) const {
 }
 
 /// Untimed: what was written is read back, what was read is there already.
-void Runner::check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine) {
+void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, Outcome& mine) {
     if (!parameters_.verify || !open.way.storage->capabilities().stores_data) return;
     auto found = memory(size);
     if (write) {
@@ -269,7 +269,7 @@ void Runner::check(Open& open, bool write, std::size_t size, Cell& cell, Outcome
 void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size_t size,
                      Work& work) {
     const Comm& comm = session_.comm;
-    Cell cell;
+    CellResult cell;
     cell.point = {way.way, work.kind(), write, bytes_of(size)};
     cell.repetition = repetition;
     cell.ranks = comm.size();
@@ -348,7 +348,7 @@ void Runner::measure(std::int64_t repetition, Method& way, bool write, std::size
     if (cell.valid) close(*opened);
 }
 
-bool Runner::go_on(const Outcome& mine, Cell* cell) {
+bool Runner::go_on(const Outcome& mine, CellResult* cell) {
     const Agreed agreed = loop_.agree(session_.comm, mine);
     if (cell != nullptr) {
         cell->error_count += agreed.error_count;

@@ -36,7 +36,7 @@ struct Method {
 };
 
 /// One repetition of one cell.
-struct Cell {
+struct CellResult {
     Point point;
     std::int64_t repetition = 0;
     Times times;
@@ -61,7 +61,7 @@ struct Cell {
 class Observer : public Interface {
   public:
     virtual void left_out(const std::string& /*why*/) {}
-    virtual void cell(const Cell&) {}
+    virtual void cell(const CellResult&) {}
     virtual void end(const std::vector<Series>&) {}
 };
 
@@ -105,10 +105,10 @@ class Runner {
     RankResult treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
                      const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
-    void check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine);
+    void check(Open& open, bool write, std::size_t size, CellResult& cell, Outcome& mine);
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
-    bool go_on(const Outcome& mine, Cell* cell = nullptr);
+    bool go_on(const Outcome& mine, CellResult* cell = nullptr);
     void begin_step(const std::string& title, const Method& way, double seconds);
     std::string path_of(const Method& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }

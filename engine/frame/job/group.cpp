@@ -206,7 +206,7 @@ Sentinel::Settings sentinel_settings(const Task& task) {
     return settings;
 }
 
-Stage::Stage(World& world, Comm& comm, const Task& task, Results& results)
+WatchedSession::WatchedSession(World& world, Comm& comm, const Task& task, Results& results)
     : live_(live_view(task.options)),
       console_(comm.is_root() && !task.options.quiet, live_ == Live::line),
       session_{comm.clock(), comm,     world.progress(),
@@ -247,8 +247,8 @@ ExitCode run_group(World& world, Comm& comm, const Task& task) {
             return code;
         }
     }
-    Stage stage(world, comm, task, **results);
-    Session& session = stage.session();
+    WatchedSession watched(world, comm, task, **results);
+    Session& session = watched.session();
     const RunEnd end = run_task(task, session, world);
     if (session.neighbours != nullptr && comm.is_root()) {
         session.neighbours->end(end.code, end.reason);

@@ -42,9 +42,9 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
 Sentinel::Settings sentinel_settings(const Task& task);
 
 /// A rank's session with its sentinel, from here on in place of the one that watched before.
-class Stage {
+class WatchedSession {
   public:
-    Stage(World& world, Comm& comm, const Task& task, Results& results);
+    WatchedSession(World& world, Comm& comm, const Task& task, Results& results);
     Session& session() { return session_; }
 
   private:

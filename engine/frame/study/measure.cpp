@@ -13,19 +13,19 @@
 namespace effio::study {
 namespace {
 
-Hints hints_of(const Stage& stage, const Cell& cell) {
+Hints hints_of(const StudyContext& context, const Cell& cell) {
     const bool writes = cell.writes();
     const std::string access = writes ? "write" : "read";
-    Hints all = stage.hints.for_open({cell.ranks, access, cell.pattern});
+    Hints all = context.hints.for_open({cell.ranks, access, cell.pattern});
     for (const auto& [key, value] : cell.hints) all.set(key, value);
     return all;
 }
 
 /// Whose data a rank of the cell moves.
-int owner_of(const Stage& stage, const CellRanks& ranks, const Cell& cell) {
+int owner_of(const StudyContext& context, const CellRanks& ranks, const Cell& cell) {
     const auto shift = cell.manner.shift;
     if (shift && !cell.writes()) return (ranks.comm.rank() + *shift) % cell.ranks;
-    if (stage.options.reader == Readers::same || cell.writes()) return ranks.comm.rank();
+    if (context.options.reader == Readers::same || cell.writes()) return ranks.comm.rank();
     return ranks.order.partner(Partner::shifted, 1, 0);
 }
 
@@ -72,23 +72,23 @@ std::unique_ptr<Mover> mover_of(const Arrays& /*data*/, ArrayLibrary* library, S
 
 }  // namespace
 
-Measure::Measure(const Stage& stage, CellRanks& ranks, const Visit& visit)
-    : stage_(stage),
+Measure::Measure(const StudyContext& context, CellRanks& ranks, const Visit& visit)
+    : context_(context),
       ranks_(ranks),
       visit_(visit),
-      storage_(visit.cell.past_cache && stage.past_cache(visit.cell) != nullptr
-                   ? *stage.past_cache(visit.cell)
-                   : stage.ways.of(visit.cell)),
-      owner_(owner_of(stage, ranks, visit.cell)),
+      storage_(visit.cell.past_cache && context.past_cache(visit.cell) != nullptr
+                   ? *context.past_cache(visit.cell)
+                   : context.ways.of(visit.cell)),
+      owner_(owner_of(context, ranks, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
                {where_is(visit, owner_).number, Payload::seed_of(visit.cell.file, visit.data_run),
-                stage.options.data.shape()},
-               verifies() ? stage.options.kept() : 0, bytes_read()),
+                context.options.data.shape()},
+               verifies() ? context.options.kept() : 0, bytes_read()),
       generation_(visit.generation) {
     const Cell& cell = visit.cell;
     const Where where = where_is(visit, owner_);
-    path_ = stage.target.path(visit.files, where.file);
+    path_ = context.target.path(visit.files, where.file);
     if (cell.manner.opens_alone) {
         own_files_ = ranks.comm.split(ranks.comm.rank());
     } else if (where.splits) {
@@ -96,22 +96,22 @@ Measure::Measure(const Stage& stage, CellRanks& ranks, const Visit& visit)
     }
     place_ = std::make_unique<Place>(
         Place{session(), cell, own_files_ ? *own_files_ : ranks.comm,
-              cell.holds_arrays() ? stage.target.path(cell.file) : path_, path_, apart(),
-              addresses_, hints_of(stage, cell), owner_, [this](std::int64_t item) {
-                  return stage_.target.path(visit_.files, static_cast<int>(item));
+              cell.holds_arrays() ? context.target.path(cell.file) : path_, path_, apart(),
+              addresses_, hints_of(context, cell), owner_, [this](std::int64_t item) {
+                  return context_.target.path(visit_.files, static_cast<int>(item));
               }});
 }
 
 Measure::~Measure() = default;
 
 std::unique_ptr<Mover> Measure::make_mover() const {
-    ArrayLibrary* library = stage_.ways.arrays_of(visit_.cell);
+    ArrayLibrary* library = context_.ways.arrays_of(visit_.cell);
     return std::visit([&](const auto& data) { return mover_of(data, library, storage_, *place_); },
                       visit_.cell.data);
 }
 
 bool Measure::verifies() const {
-    return stage_.options.verify && storage_.capabilities().stores_data;
+    return context_.options.verify && storage_.capabilities().stores_data;
 }
 
 std::vector<PassResult> Measure::run() {
@@ -147,7 +147,7 @@ bool Measure::reads_own_metadata() const {
 /// What the last pass wrote is removed, and nothing reads it before.
 bool Measure::is_never_read() const {
     return next_after(visit_.cell.passes.size() - 1) == NextPass::none &&
-           !visit_.cell.holds_arrays() && !visit_.cell.is_peak && !stage_.options.storage.keep;
+           !visit_.cell.holds_arrays() && !visit_.cell.is_peak && !context_.options.storage.keep;
 }
 
 bool Measure::passes(std::vector<Done>& done) {
@@ -169,7 +169,7 @@ bool Measure::passes(std::vector<Done>& done) {
 void Measure::cool(Cold& cold) const {
     if (visit_.create) return;
     const bool mine = ranks_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
-    cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
+    cold.before(mine, context_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
 bool Measure::pass(Done& done, bool first, bool last) {
@@ -188,8 +188,8 @@ bool Measure::pass(Done& done, bool first, bool last) {
     done.generation = generation_;
     const Capabilities can = storage_.capabilities();
     Cold cold(
-        {ranks_.comm, ranks_.topology, stage_.target.file_system(), can.real_files, can.cached},
-        stage_.options.storage.cache, [this](const Cold::Look& look) {
+        {ranks_.comm, ranks_.topology, context_.target.file_system(), can.real_files, can.cached},
+        context_.options.storage.cache, [this](const Cold::Look& look) {
             for (const auto& path : mover_->files()) {
                 look(path);
                 session().progress.beat();
@@ -214,8 +214,8 @@ bool Measure::pass(Done& done, bool first, bool last) {
         }
     }
     done.seen = carry_out(
-        {session(), ranks_.comm, ranks_.topology, ranks_.common, stage_.target.file_system()}, all,
-        of_parts);
+        {session(), ranks_.comm, ranks_.topology, ranks_.common, context_.target.file_system()},
+        all, of_parts);
     if (looks && visit_.foreign) {
         const auto holes = readable.hole_fraction(ranks_.comm);
         if (done.seen.cache) done.seen.cache->holes = holes;
@@ -306,7 +306,7 @@ Status Measure::move_in_turn(Done& done) {
     const auto move = [&] {
         return mover_->move(
             done.pass.access, payload_,
-            {stage_.options.storage.times_calls(), stage_.options.save_calls.has_value()},
+            {context_.options.storage.times_calls(), context_.options.save_calls.has_value()},
             done.moved);
     };
     const int together = visit_.cell.manner.at_a_time;
@@ -334,7 +334,7 @@ void Measure::unlink(Done& last) {
     mine.interrupted = agreed_.interrupted;
     const double begin = session().clock.now();
     for (int file = ranks_.comm.rank(); file < visit_.cell.files; file += ranks_.comm.size()) {
-        for (const auto& path : storage_.files_of(stage_.target.path(visit_.files, file))) {
+        for (const auto& path : storage_.files_of(context_.target.path(visit_.files, file))) {
             const double start = session().clock.now();
             if (auto removed = storage_.remove(path); !removed) {
                 mine.fail(session().signed_error(std::move(removed.error())));
@@ -363,7 +363,7 @@ Status Measure::check_size(Done& done) const {
 }
 
 void Measure::save_calls(Done& done) const {
-    const auto& prefix = stage_.options.save_calls;
+    const auto& prefix = context_.options.save_calls;
     if (!prefix) return;
     std::string name = fmt::format("{}-{}", *prefix, visit_.cell.pattern);
     for (const auto& axis : visit_.cell.axes) {

@@ -71,7 +71,7 @@ class Ways {
 };
 
 /// What a study works with; the same for all cells.
-struct Stage {
+struct StudyContext {
     Job& job;
     const Options& options;
     const Target& target;
@@ -103,7 +103,7 @@ struct Visit {
 /// invalid; any other failure does, ends the visit, and leaves the file unclosed.
 class Measure {
   public:
-    Measure(const Stage& stage, CellRanks& ranks, const Visit& visit);
+    Measure(const StudyContext& context, CellRanks& ranks, const Visit& visit);
     ~Measure();
     Measure(const Measure&) = delete;
     Measure& operator=(const Measure&) = delete;
@@ -135,13 +135,13 @@ class Measure {
     void add_rank_results(const Done& done, PassResult& result) const;
     Batches batches(const Done& done, const PassResult& result) const;
     std::unique_ptr<Mover> make_mover() const;
-    Session& session() const { return stage_.job.session; }
+    Session& session() const { return context_.job.session; }
     bool verifies() const;
     bool reads_own_metadata() const;
     /// Each rank of arrays has a separate file.
     bool apart() const { return visit_.cell.holds_arrays() && visit_.files.indexed; }
 
-    const Stage& stage_;
+    const StudyContext& context_;
     CellRanks& ranks_;
     const Visit& visit_;
     Storage& storage_;

@@ -73,7 +73,7 @@ void Measure::add_rank_results(const Done& done, PassResult& r) const {
     r.slowest = largest_over(comm, seconds, session().host, 1, called).front();
     r.fastest = largest_over(comm, -seconds, session().host, 1, called).front();
     r.fastest.value = -r.fastest.value;
-    if (!stage_.each_rank) return;
+    if (!context_.each_rank) return;
     const auto hosts = comm.gather(session().host);
     const auto numbers = gathered_over(
         comm, std::array{static_cast<double>(done.moved.bytes),
@@ -133,7 +133,7 @@ Batches Measure::batches(const Done& done, const PassResult& r) const {
 PassResult Measure::sum_up(Done& done) {
     const Comm& comm = ranks_.comm;
     PassResult r;
-    r.add(comm, done.seen, stage_.options.storage.times_calls() ? &done.moved.times : nullptr);
+    r.add(comm, done.seen, context_.options.storage.times_calls() ? &done.moved.times : nullptr);
     r.cell = &visit_.cell;
     r.pass = done.pass;
     r.writing = done.pass.writes();

@@ -35,17 +35,17 @@ UntilCi::Subject subject_of(const Cell& cell, const Pass& pass) {
 
 class Runner {
   public:
-    Runner(const Stage& stage, const Definition& definition, const std::vector<Group>& groups,
-           std::vector<Observer*> observers)
-        : stage_(stage),
-          session_(stage.job.session),
+    Runner(const StudyContext& context, const Definition& definition,
+           const std::vector<Group>& groups, std::vector<Observer*> observers)
+        : context_(context),
+          session_(context.job.session),
           definition_(definition),
           groups_(groups),
-          warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
+          warm_up_(groups_of(definition.warm_up, context.ways, session_.comm.size())),
           notify_(session_, std::move(observers)),
           means_(definition),
           loop_(session_),
-          until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {
+          until_ci_(context.options.until_ci, context.options.repetitions, session_.clock.now()) {
         if (session_.comm.is_root()) run_seed_ = std::random_device{}();
         session_.comm.broadcast(run_seed_);
     }
@@ -62,7 +62,7 @@ class Runner {
             for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
                 const Cell& cell = group.cells.front();
-                if (cell.past_cache && stage_.past_cache(cell) == nullptr &&
+                if (cell.past_cache && context_.past_cache(cell) == nullptr &&
                     !cell.past_cache->or_own_way) {
                     continue;
                 }
@@ -142,7 +142,7 @@ class Runner {
             for (const auto& set : group.sets) generations[set.name] = 1;
         }
         // What a later run may read is the same in every run and repetition.
-        const bool keep = stage_.options.storage.keep && !warming_up_;
+        const bool keep = context_.options.storage.keep && !warming_up_;
         const std::uint64_t data_run =
             group.writes && !keep ? mix64(run_seed_ + static_cast<std::uint64_t>(repetition)) : 0;
         for (const Cell& cell : group.cells) {
@@ -171,7 +171,7 @@ class Runner {
     }
 
     bool remove(const Group& group) {
-        Storage& storage = stage_.ways.of(group.cells.front());
+        Storage& storage = context_.ways.of(group.cells.front());
         for (const auto& set : group.sets) {
             remove_share(storage, set.files);
             for (const auto& files : set.beside) remove_share(storage, files);
@@ -182,7 +182,7 @@ class Runner {
     /// Of each rank.
     void remove_share(Storage& storage, const FileSet& files) {
         for (int file = session_.comm.rank(); file < files.count; file += session_.comm.size()) {
-            if (auto removed = storage.remove(stage_.target.path(files, file)); !removed) {
+            if (auto removed = storage.remove(context_.target.path(files, file)); !removed) {
                 loop_.keep({1, false, session_.signed_error(std::move(removed.error()))});
             }
             session_.progress.beat();
@@ -191,7 +191,7 @@ class Runner {
 
     /// Of this rank in the row whose begin takes part; the root's is the first in each of them.
     int place_of(Placing placing) const {
-        const Topology& at = stage_.job.topology;
+        const Topology& at = context_.job.topology;
         switch (placing) {
             case Placing::packed:
                 return at.node * at.max_ranks_on_node + at.rank_on_node;
@@ -226,10 +226,10 @@ class Runner {
 
     void measure(const Visit& visit) {
         const Cell& cell = visit.cell;
-        stage_.ways.of(cell).set_active_ranks(
+        context_.ways.of(cell).set_active_ranks(
             cell.manner.at_a_time > 0 ? std::min(cell.manner.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
-        step.path = stage_.target.path(visit.files, 0);
+        step.path = context_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits());
         step.ranks = cell.ranks;
         CellRanks* ranks = ranks_of(cell);
@@ -245,7 +245,7 @@ class Runner {
             static_cast<double>(cell.passes.size() + 1) * cell.bytes_in_all() / slowest_storage +
             static_cast<double>(cell.visits_in_all()) * slowest_file;
         session_.progress.begin(step);
-        Measure one(stage_, *ranks, visit);
+        Measure one(context_, *ranks, visit);
         const auto results = one.run();
         loop_.note(one.agreed());
         for (const auto& result : results) {
@@ -278,7 +278,7 @@ class Runner {
         return ending_of(error, interrupted, "passes", wrong, count_of(wrong, "piece") + " wrong");
     }
 
-    const Stage& stage_;
+    const StudyContext& context_;
     Session& session_;
     const Definition& definition_;
     const std::vector<Group>& groups_;
@@ -461,8 +461,9 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const auto direct = make_direct(job, target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
     const auto queued = make_queued(job, target, direct.get(), groups);
-    const Stage stage{job, options, target, ways, direct.get(), queued.get(), *hints, each_rank};
-    Ending ending = Runner(stage, definition, groups, observers).run();
+    const StudyContext context{job,          options,      target, ways,
+                               direct.get(), queued.get(), *hints, each_rank};
+    Ending ending = Runner(context, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
     if (further != nullptr && session.comm.max(stopped ? 1 : 0) == 0) further->work(target);
     ending = run->end(session, storage, std::move(ending));

@@ -155,7 +155,8 @@ TEST(BeffMemory, a_pattern_takes_24_bytes_a_rank_and_leaves_nothing) {
     const ExchangeMaker exchanges = NetworkOptions{}.maker();
     constexpr std::int64_t objects = 256;  // the exchange and at most six steps
     for (const Pattern& p : pattern_table(world.size(), 2, true)) {
-        const Use use = use_of([&] { const Stage stage(world, line, p, 1, exchanges, methods); });
+        const Use use =
+            use_of([&] { const PatternRank rank(world, line, p, 1, exchanges, methods); });
         EXPECT_LE(use.peak, ranks * 24 + objects) << p.name;
         EXPECT_EQ(use.left, 0) << p.name;
     }

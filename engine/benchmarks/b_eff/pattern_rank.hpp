@@ -16,14 +16,15 @@
 
 namespace effio::b_eff {
 
-class Stage {
+/// This rank in a pattern: its partners, and how it exchanges messages with them.
+class PatternRank {
   public:
     /// Collective over `world`. `line` is the periodic 1-D communicator of all ranks. What the
     /// methods need is made here, outside any timed interval.
-    Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::uint32_t seed,
-          const ExchangeMaker& exchanges, std::span<const Method> methods);
-    Stage(const Stage&) = delete;
-    Stage& operator=(const Stage&) = delete;
+    PatternRank(const Comm& world, const Comm& line, const Pattern& pattern, std::uint32_t seed,
+                const ExchangeMaker& exchanges, std::span<const Method> methods);
+    PatternRank(const PatternRank&) = delete;
+    PatternRank& operator=(const PatternRank&) = delete;
 
     const Pattern& pattern() const { return pattern_; }
     /// Of this rank in the pattern, as its partners count; -1 if it has no part in it.

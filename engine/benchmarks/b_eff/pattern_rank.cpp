@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "benchmarks/b_eff/stage.hpp"
+#include "benchmarks/b_eff/pattern_rank.hpp"
 
 #include "frame/ring_patterns/ring_order.hpp"
 
 namespace effio::b_eff {
 
-Stage::Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::uint32_t seed,
-             const ExchangeMaker& exchanges, std::span<const Method> methods)
+PatternRank::PatternRank(const Comm& world, const Comm& line, const Pattern& pattern,
+                         std::uint32_t seed, const ExchangeMaker& exchanges,
+                         std::span<const Method> methods)
     : pattern_(pattern) {
     const Comm* comm = nullptr;
     switch (pattern.family) {
@@ -31,7 +32,7 @@ Stage::Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::u
     for (const Method method : methods) exchange_->prepare(method);
 }
 
-std::vector<SureNumber> Stage::partner_nodes(int node) {
+std::vector<SureNumber> PatternRank::partner_nodes(int node) {
     std::vector<SureNumber> nodes(partners_.size());
     if (partners_.empty()) return nodes;
     const SureNumber own(node);
