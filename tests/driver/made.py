@@ -213,7 +213,7 @@ def invalid(reason: str, unit: str = "B/s") -> Line:
 
 
 def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Line:
-    metric: Line = {"value": value, "unit": unit, "better": "higher"}
+    metric: Line = {"value": value, "unit": unit, "better": "lower" if unit == "s" else "higher"}
     if value is None:
         metric["reason"] = "not measured"
     line: Line = {
@@ -353,21 +353,26 @@ def numbered(lines: list[Line]) -> list[Line]:
     return list(json.loads(json.dumps(whole)))
 
 
-def write(path: Path, lines: list[Line], foreign: bool = False) -> Path:
-    """Completes the lines, and refuses those that no engine of this version writes: a test of them
-    would check what never happens. `foreign`: the test is about the lines of another writer, which
-    stay as they are."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def checked(lines: list[Line], foreign: bool = False) -> list[Line]:
+    """The lines, complete and numbered. Those that no engine of this version writes are refused: a
+    test of them would check what never happens. `foreign`: the test is about the lines of another
+    writer, which stay as they are."""
     whole = lines if foreign else [completed(line) for line in lines]
-    texts = [json.dumps({**line, "seq": line.get("seq", i)}) for i, line in enumerate(whole)]
-    faults = [fault for text in texts if (fault := fault_of_line(json.loads(text)))]
+    whole = [{**line, "seq": line.get("seq", i)} for i, line in enumerate(whole)]
+    faults = [fault for line in whole if (fault := fault_of_line(json.loads(json.dumps(line))))]
     assert bool(faults) == foreign, (
-        f"{path.name}: the engine writes no such line: {faults[0]} (and {len(faults) - 1} more)."
+        f"the engine writes no such line: {faults[0]} (and {len(faults) - 1} more)."
         " Mend the line; a test of another writer's results says foreign=True"
         if faults
-        else f"{path.name} is marked as foreign, but each of its lines is as the engine writes it"
+        else "marked as foreign, but each of the lines is as the engine writes it"
     )
-    path.write_text("".join(text + "\n" for text in texts))
+    return whole
+
+
+def write(path: Path, lines: list[Line], foreign: bool = False) -> Path:
+    """A result file of lines that pass `checked`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in checked(lines, foreign)))
     return path
 
 

@@ -29,19 +29,18 @@ else:
     import tomli as tomllib
 
 CHUNK = {"chunk_bytes": 1024}
+START = "2026-11-20T12:00:00Z"
 
 
-def cell(rate: float | None, repetition: int = 0, **more: object) -> made.Line:
-    line = made.measurement("write", "shared", 1, rate or 1.0, where=CHUNK, repetition=repetition)
-    line["rate"] = {"value": rate, "unit": "B/s", "better": "higher"}
-    return made.completed(line | more)
+def cell(rate: float, repetition: int = 1, /, **more: Any) -> made.Line:
+    place: dict[str, Any] = {"where": CHUNK, "repetition": repetition}
+    return made.measurement("write", "shared", 1, rate, **(place | more))
 
 
-def run(name: str, cells: Sequence[made.Line], started: str = "", **more: Any) -> Judged:
+def run(name: str, cells: Sequence[made.Line], started: str = START, **more: Any) -> Judged:
+    head, *lines = made.checked([made.run_line(started=started, **more), *cells])
     result = Result(
-        Path(name),
-        Run.model_validate(made.run_line(started=started, **more)),
-        [Measurement.model_validate(line) for line in cells],
+        Path(name), Run.model_validate(head), [Measurement.model_validate(line) for line in lines]
     )
     return Judged(name, Path(name), result)
 
@@ -110,7 +109,7 @@ def test_no_difference_says_what_would_have_been_seen() -> None:
 
 def test_repetitions_of_one_run_are_no_ground() -> None:
     one, other = (
-        Side(n, [run(n, [cell(v, i) for i, v in enumerate(values)])])
+        Side(n, [run(n, [cell(v, i) for i, v in enumerate(values, 1)])])
         for n, values in (("a", FAST), ("b", SLOW))
     )
     found = compare(one, other).lines[0]
@@ -214,7 +213,7 @@ def test_batch_jobs_are_blocks() -> None:
     assert both.gain == pytest.approx(0.8)
     apart = compare(of("a", 1.0, "12345"), of("b", 0.8, "67890")).lines[0]
     assert (apart.verdict, apart.basis) == (Verdict.TONIGHT, "pairs of runs")
-    long = [_of_job(f"c{i}", 100.0 + i, f"2026-01-{1 + i}T20:00:00Z", "7") for i in range(5)]
+    long = [_of_job(f"c{i}", 100.0 + i, f"2026-01-{1 + i:02}T20:00:00Z", "7") for i in range(5)]
     other = [_of_job(f"d{i}", 50.0 + i, f"2026-02-{1 + i:02}T20:00:00Z", "8") for i in range(5)]
     assert only(compare(Side("c", long), Side("d", other))) is Verdict.TONIGHT
 
@@ -297,7 +296,7 @@ def test_each_shared_option_is_workload_or_not(any_engine: Engine, tmp_path: Pat
 
 def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
     """The first run of one side and the last of the other are invalid."""
-    bad = cell(None, valid=False, invalid_reason="full")
+    bad = cell(1.0, **made.invalid("full"))
     sides = [
         Side(n, [run(f"{n}{i}", [bad if i == lost else cell(100.0 / 2**i)],
                      f"2026-01-01T0{i}:{m}:00Z") for i in range(5)])
@@ -316,7 +315,7 @@ def test_what_cannot_be_reported() -> None:
     def cause(other: Side, terms: Terms | None = None) -> NoVerdict | None:
         return compare(good, other, terms).lines[0].cause
 
-    invalid = [cell(None, valid=False, invalid_reason="sync failed") for _ in range(3)]
+    invalid = [cell(1.0, **made.invalid("sync failed")) for _ in range(3)]
     broken = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(invalid)])
     assert cause(broken) is NoVerdict.INVALID
     assert "sync failed" in compare(good, broken).lines[0].reason
@@ -364,7 +363,7 @@ def test_each_side_has_its_spread_and_what_is_odd_about_it() -> None:
 
 
 def test_an_invalid_repetition_is_left_out_and_said() -> None:
-    bad = cell(None, 1, valid=False, invalid_reason="full")
+    bad = cell(1.0, 2, **made.invalid("full"))
     other = Side("b", [run(f"b{i}", [cell(v), bad], night("b", i)) for i, v in enumerate(SLOW)])
     line = compare(side("a", FAST), other).lines[0]
     assert line.verdict is Verdict.SLOWER

@@ -58,7 +58,7 @@ def test_factors_have_an_interval() -> None:
 
 
 def test_members_of_another_type_than_described_are_missing() -> None:
-    line = made.measurement("write", "shared", 1, 1e6) | {"benchmark": "ior"}
+    line = made.measurement("write", "shared", 1, 1e6, benchmark="ior")
 
     def of(**detail: object) -> Members:
         return members_of(Measurement.model_validate(line | {"detail": detail}))
@@ -95,7 +95,7 @@ def test_members_of_another_type_than_described_are_missing() -> None:
 
 
 def test_numbers_of_a_list_keep_their_places() -> None:
-    line = made.measurement("write", "shared", 1, 1e6) | {"benchmark": "ior"}
+    line = made.measurement("write", "shared", 1, 1e6, benchmark="ior")
     series = {"slice_seconds": 1.0, "bytes": [1.0, "x", 3.0]}
     record = Measurement.model_validate(line | {"detail": {"time_series": series}})
     assert members_of(record).time_series.bytes == [1.0, None, 3.0]

@@ -181,6 +181,15 @@ def test_sentences(tmp_path: Path) -> None:
     assert {f.anchor for f in report.findings} <= places
 
 
+def test_pairs_without_a_bandwidth_are_compared_with_nothing(tmp_path: Path) -> None:
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "measurement" and line["pattern"] == "ping-pong":
+            line["detail"]["bytes_per_second"] = made.spread(0.0)
+    text = " ".join(f.text for f in _reported(tmp_path, lines).findings)
+    assert "the bandwidth of a pair that is alone" not in text
+
+
 def test_more_ranks_than_cpus_are_reported(tmp_path: Path) -> None:
     lines = made_lines()
     lines[0]["system"]["cpu"]["logical_cpus"] = 3

@@ -289,7 +289,7 @@ def _pair_findings(result: Result) -> list[Finding]:
             )
         )
     random = next((v for v in rates if v.name == _RANDOM), None)
-    if random is not None:
+    if random is not None and alone.typical > 0:
         share = random.typical / alone.typical
         text = (
             "In random rings, where all talk at once, a process has"
