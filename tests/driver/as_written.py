@@ -74,7 +74,7 @@ def _schema() -> Schema:
     return dict(json.loads(SCHEMA.read_text()))
 
 
-def _resolved(schema: Schema) -> Schema:
+def resolved(schema: Schema) -> Schema:
     while "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1].replace("%20", " ")
         schema = {**_schema()["$defs"][name], **{k: v for k, v in schema.items() if k != "$ref"}}
@@ -85,7 +85,7 @@ def _holds(condition: Schema, line: Schema) -> bool:
     return all(line.get(name) == is_["const"] for name, is_ in condition["properties"].items())
 
 
-def _of_line(line: Schema) -> Schema:
+def schema_of(line: Schema) -> Schema:
     """The schema of a line of this kind, with the members of its benchmark and figure."""
     schema = dict(_schema()["$defs"][line["kind"]])
     parts = list(_schema()["allOf"])
@@ -93,14 +93,14 @@ def _of_line(line: Schema) -> Schema:
         part = parts.pop(0)
         if "if" in part and not _holds(part["if"], line):
             continue
-        more = _resolved(part.get("then", {}))
+        more = resolved(part.get("then", {}))
         schema["properties"] = {**schema["properties"], **more.get("properties", {})}
         parts += more.get("allOf", [])
     schema["properties"]["benchmark"] = {"type": "string"}
     return schema
 
 
-def _takes(schema: Schema, value: Any) -> bool:
+def takes(schema: Schema, value: Any) -> bool:
     names = schema.get("type", "object")
     types: dict[str, Any] = {
         "null": type(None),
@@ -115,7 +115,7 @@ def _takes(schema: Schema, value: Any) -> bool:
 
 def _usual(name: str, schema: Schema) -> Any:
     """The value of a member that is not given."""
-    if name in USUAL and _takes(schema, USUAL[name]):
+    if name in USUAL and takes(schema, USUAL[name]):
         return USUAL[name]
     types = schema.get("type", "object")
     if "const" in schema or "enum" in schema:
@@ -129,20 +129,20 @@ def _usual(name: str, schema: Schema) -> Any:
 
 
 def _member(name: str, schema: Schema, given: Schema) -> Any:
-    schema = _resolved(schema)
-    choices = [_resolved(one) for one in schema.get("anyOf", [schema])]
+    schema = resolved(schema)
+    choices = [resolved(one) for one in schema.get("anyOf", [schema])]
     if name not in given:
         empty = [one for one in choices if one.get("type") == "null"]
         return None if empty else _usual(name, choices[0])
     value = given[name]
-    return _whole(next((one for one in choices if _takes(one, value)), choices[0]), value)
+    return _whole(next((one for one in choices if takes(one, value)), choices[0]), value)
 
 
 def _whole(schema: Schema, value: Any) -> Any:
-    schema = _resolved(schema)
+    schema = resolved(schema)
     if isinstance(value, list) and schema.get("type") == "array":
         return [_whole(schema.get("items", {}), one) for one in value]
-    if not isinstance(value, dict) or not _takes(schema, value):
+    if not isinstance(value, dict) or not takes(schema, value):
         return value
     known, others = schema.get("properties", {}), schema.get("additionalProperties")
     missing = [name for name in schema.get("required", []) if name not in (*value, "seq")]
@@ -164,4 +164,4 @@ def completed(line: Schema) -> Schema:
         place = {"directory": manifest.get("directory", USUAL["directory"])}
         files = [place | one for one in manifest.get("files", [])]
         line = line | {"manifest": manifest | {"files": files}}
-    return dict(_whole(_of_line(line), line))
+    return dict(_whole(schema_of(line), line))
