@@ -202,30 +202,6 @@ def plan_schema(info: Info) -> Info:
     return Schema({}, frame).object_of(info["plan"])
 
 
-def filled(fields: list[Info], given: Info) -> Info:
-    """An object as the engine writes it, for handwritten results: with the members given, and of
-    the others those that are always there, without a value or with the least. A member that the
-    engine does not write is refused."""
-    unknown = set(given) - {field["name"] for field in fields}
-    assert not unknown, f"the engine writes no {', '.join(sorted(unknown))}"
-
-    def least(field: Info) -> Any:
-        shape = field.get("shape", "one")
-        if field.get("nullable"):
-            return None
-        if shape != "one":
-            return {} if shape == "map" else []
-        if "members" in field:
-            return filled(field["members"], {})
-        return {"string": "", "boolean": False, "object": {}}.get(field["type"], 0)
-
-    return {
-        field["name"]: given[field["name"]] if field["name"] in given else least(field)
-        for field in fields
-        if field["name"] in given or not field.get("sometimes")
-    }
-
-
 def files(engine: Path) -> dict[Path, str]:
     """Each file that is made from what the engine says of itself, as it must be."""
     described = described_by(engine)

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from driver import made
 from engines import ROOT, Engine
-from fields import FIELDS, described_by, files, filled, from_text
+from fields import FIELDS, described_by, files, from_text
 from results import fault_of_line
 
 
@@ -59,20 +60,9 @@ def test_no_benchmark_writes_members_by_hand() -> None:
 
 def on_disk() -> dict[str, Any]:
     """A figure of mdtest."""
-    figures = from_text(FIELDS.read_text())["mdtest"]["figures"]
-    fields = next(figure for figure in figures if figure["name"] == "on_disk")
-    return {
-        "schema": "effio-result/1.2",
-        "kind": "figure",
-        "seq": 1,
-        "benchmark": "mdtest",
-        "name": "on_disk",
-        "where": filled(fields["where"], {"thing": "file", "repetition": 1, "ranks": 2}),
-        "metric": {"value": 4, "unit": "1", "better": "higher"},
-        "valid": True,
-        "reasons": [],
-        "detail": filled(fields["detail"], {"expected": 4}),
-    }
+    where = {"thing": "file", "after_removal": False}
+    line = made.figure("on_disk", 4, "1", benchmark="mdtest", where=where, detail={"expected": 4})
+    return {**line, "seq": 1}
 
 
 @pytest.mark.parametrize(
