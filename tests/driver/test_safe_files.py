@@ -31,6 +31,7 @@ ELSEWHERE = {
     "store/archive.py": "tar reads from a stream of safe_files; a temporary directory of mode 0700",
     "judge/bundle.py": "a temporary directory of mode 0700 that becomes the bundle",
     "engine/build.py": "builds in directories of its own, below the user's data directory",
+    "engine/carried.py": "engines of the package, copied into the user's data directory",
     "engine/kept.py": "files next to the engine in the user's data directory, or of a checkout",
     "imports/ior.py": "opens nothing: open(s) is a column of IOR's table",
     "engine/discover.py": "files of a checkout and of the installation, no store",
