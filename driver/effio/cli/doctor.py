@@ -81,7 +81,7 @@ def _engine() -> Iterator[Check]:
     for engine in (chosen, *others):
         try:
             build = engine.info.engine
-            yield Check("engine", "ok", f"{engine.path} for {engine.mpi}, {build.version}")
+            yield Check("engine", "ok", f"{engine.path}, {build.version}, built with {engine.mpi}")
             if build.version != effio.__version__:
                 yield Check(
                     "engine", "note", f"version {build.version} next to effio {effio.__version__}",

@@ -49,7 +49,7 @@ def list_engines(form: Form) -> None:
     columns = [
         Column("used", kept=True),
         Column("name", kept=True),
-        Column("MPI", kept=True),
+        Column("built with", kept=True),
         Column("version", kept=True),
         Column("launcher", kept=True, below=True),
         Column("program", kept=True, below=True),
