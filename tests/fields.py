@@ -149,7 +149,12 @@ class Schema:
             # None is required: a run that is refused ends before it is set up.
             "properties": {f["name"]: self._field(f) for f in info["run"]},
         }
-        of_figures = [_if("name", f["name"], {"properties": self._parts(f)}) for f in figures]
+        of_figures = [
+            _if(
+                "name", f["name"], {"properties": {**self._parts(f), "metric": _in_unit(f["unit"])}}
+            )
+            for f in figures
+        ]
         names = {"properties": {"name": {"enum": [f["name"] for f in figures]}}}
         return {
             "allOf": [
@@ -194,6 +199,11 @@ class Schema:
 def _if(member: str, value: str, then: Info) -> Info:
     is_it = {"properties": {member: {"const": value}}, "required": [member]}
     return {"if": is_it, "then": then}
+
+
+def _in_unit(unit: str) -> Info:
+    """The figure's number has the unit that the engine describes, if all of its name have one."""
+    return {"properties": {"unit": {"const": unit}}} if unit else {}
 
 
 def plan_schema(info: Info) -> Info:

@@ -273,6 +273,10 @@ std::string_view text_of(Unit unit) {
             return "B/s";
         case Unit::operations_per_second:
             return "op/s";
+        case Unit::images_per_second:
+            return "images/s";
+        case Unit::sequences_per_second:
+            return "sequences/s";
         case Unit::bytes_per_operation:
             return "B/FLOP";
     }

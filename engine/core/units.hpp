@@ -51,6 +51,8 @@ enum class Unit {
     seconds_squared,
     bytes_per_second,
     operations_per_second,
+    images_per_second,
+    sequences_per_second,
     bytes_per_operation,  ///< of floating point
     object,               ///< has members
 };

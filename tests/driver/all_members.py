@@ -31,7 +31,7 @@ def lines_of(benchmark: str, amount: Amount) -> list[made.Line]:
         run[own["name"]] = _filled(schema_of(run)["properties"][own["name"]], {}, amount)
     given = list(CORPUS[benchmark]())[1:-1] if benchmark in CORPUS else _measurements(benchmark)
     lines = given[:_MOST] + [
-        made.figure(one["name"], 1.5, one["unit"], benchmark=benchmark, where={}, samples={})
+        made.figure(one["name"], 1.5, one["unit"] or "1", benchmark=benchmark, where={}, samples={})
         for one in made.ALL[benchmark]["figures"]
     ]
     whole = []

@@ -16,8 +16,8 @@ def test_lines_of_every_benchmark_are_complete(benchmark: str) -> None:
     run = made.run_line(benchmark=benchmark)
     cell = made.measurement("write", "p", 1, 1e6, benchmark=benchmark)
     figures = [
-        made.figure(described["name"], 1.0, "1", benchmark=benchmark, where={}, samples={})
-        for described in made.ALL[benchmark]["figures"]
+        made.figure(f["name"], 1.0, f["unit"] or "1", benchmark=benchmark, where={}, samples={})
+        for f in made.ALL[benchmark]["figures"]
     ]
     lines = made.numbered([run, cell, *figures, made.end()])
     assert [fault_of_line(line) for line in lines] == [""] * len(lines)

@@ -182,6 +182,7 @@ def test_bars_compare_the_trees(tmp_path: Path) -> None:
 
 def test_a_wrong_count_on_disk_is_reported(tmp_path: Path) -> None:
     count = _rate("x", False, 99.0)
+    count["metric"]["unit"] = "1"
     count.update(name="on_disk", valid=False, reasons=["another number"], detail={"expected": 100})
     count["where"] = {"thing": "file", "repetition": 1, "ranks": 2, "unique": False}
     count["where"]["after_removal"] = False

@@ -215,6 +215,8 @@ def test_an_efficiency_is_said_only_if_it_is_known(
 def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path: Path) -> None:
     lines = _lines_of("ssca3", IMAGES)
     lines[0]["study"]["headline"] = "throughputs"
+    (own,) = (line for line in lines if line.get("name") == "ssca3")
+    own["metric"]["unit"] = "images/s"
     passes = [["sequential", "write"]]
     names = ("images_per_second", "chain_bandwidth")
     lines[0]["study"]["throughputs"] = [{"name": n, "passes": passes} for n in names]

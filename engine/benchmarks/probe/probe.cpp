@@ -101,7 +101,7 @@ class Probe : public study::StudyBenchmark<Parameters> {
 
   protected:
     void add_figures(ResultInfo& info) const override {
-        info.figures.push_back({"limit", Unit::number, "of this system, in the unit of the figure",
+        info.figures.push_back({"limit", Unit::word, "of this system, each in the unit of its kind",
                                 limit_fields().infos(), limit_details()});
     }
     Result<study::Definition> define(int ranks) const override {

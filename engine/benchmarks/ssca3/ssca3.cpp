@@ -261,17 +261,17 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.headline = study::Headline::throughputs;
     study.throughputs = {{"images_per_second",
                           "Stage 1, images per second",
-                          "images/s",
+                          Unit::images_per_second,
                           chains * static_cast<double>(a.images()),
                           {templates_in, raw_in, images_out}},
                          {"sequences_per_second",
                           "Stage 2, sequences per second",
-                          "sequences/s",
+                          Unit::sequences_per_second,
                           chains * static_cast<double>(a.sequences),
                           {images_in, detections_out}},
                          {"chain_bandwidth",
                           "Both stages",
-                          "B/s",
+                          Unit::bytes_per_second,
                           chains * static_cast<double>(a.bytes_read() + a.bytes_written()),
                           {templates_in, raw_in, images_out, images_in, detections_out}}};
     study.title = fmt::format(

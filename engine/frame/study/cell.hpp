@@ -218,7 +218,7 @@ struct CellPass {
 struct Throughput {
     std::string name;   ///< "images_per_second"
     std::string title;  ///< "images/s"
-    std::string unit;   ///< "images/s", "B/s"
+    Unit unit = Unit::number;
     double amount = 0;
     std::vector<CellPass> passes;
 };

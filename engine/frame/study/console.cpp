@@ -157,7 +157,8 @@ class ConsoleView : public Observer {
         const auto value = flow.value();
         if (!value) return;
         const auto text = [&](double number) {
-            return flow.what->unit == "B/s" ? format_rate(number) : fmt::format("{:.2f}", number);
+            return flow.what->unit == Unit::bytes_per_second ? format_rate(number)
+                                                             : fmt::format("{:.2f}", number);
         };
         console_.print(fmt::format("{}: {}{} ({})\n", flow.what->title, text(*value),
                                    precision_text(flow.values, text), flow.where_text));

@@ -135,7 +135,8 @@ class RecordView : public Observer {
     }
 
     Figure throughput(const Flow& flow) const {
-        return mean_of(figure(flow.what->name, flow.where, {0, flow.what->unit, true, {}}),
+        return mean_of(figure(flow.what->name, flow.where,
+                              {0, std::string(text_of(flow.what->unit)), true, {}}),
                        flow.values, "a part was not measured");
     }
 
@@ -268,6 +269,12 @@ Unit unit_of(const Axis& axis) {
     return axis.unit.empty() ? Unit::word : Unit::count;
 }
 
+Unit headline_unit(const Definition& definition) {
+    if (definition.headline == Headline::enough) return Unit::count;
+    if (definition.headline == Headline::throughputs) return definition.throughputs.front().unit;
+    return Unit::bytes_per_second;
+}
+
 FieldInfos infos_of(const std::vector<Axis>& axes) {
     FieldInfos all;
     for (const auto& axis : axes) {
@@ -331,8 +338,7 @@ ResultInfo result_info(const Definition& definition) {
     add("efficiency", Unit::number, "speed-up over the growth of the ranks", place,
         scaling_fields().infos(), false);
     for (const auto& what : definition.throughputs) {
-        add(what.name, Unit::operations_per_second, "of several passes together",
-            coordinates_of(definition), {});
+        add(what.name, what.unit, "of several passes together", coordinates_of(definition), {});
     }
     // All of the place but the axis that is a number of ranks.
     add("enough_ranks", Unit::count, "fewest ranks that are enough", if_known(place),
@@ -340,8 +346,8 @@ ResultInfo result_info(const Definition& definition) {
     FieldInfos whole = merged(headline_fields().infos(), enough_fields().infos());
     whole.push_back(interval_field());
     whole.back().sometimes = true;
-    add(RecordView::underscored(definition.name), rate, "the headline", {}, std::move(whole),
-        false);
+    add(RecordView::underscored(definition.name), headline_unit(definition), "the headline", {},
+        std::move(whole), false);
     return info;
 }
 

@@ -41,7 +41,8 @@ class StudyItems : public StudyFrame {
             cell.passes = {pass};
             study.cells.push_back(cell);
         }
-        study.throughputs = {{"files_in_all", "files/s", "1/s", 2.0 * files(), {}}};
+        study.throughputs = {
+            {"files_in_all", "files/s", Unit::operations_per_second, 2.0 * files(), {}}};
         for (const auto& pass : passes)
             study.throughputs[0].passes.emplace_back("items", pass.name);
         return study;
