@@ -233,6 +233,10 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     reads = [m for m in result.measurements if m.access == "read"]
     words = source_of(reads, result.run, Traffic(30 * MB, 0, 100 * MB, 100 * MB))
     assert words == "not known; at most 30 % of the bytes crossed this node's network"
+    words = source_of(reads, result.run, Traffic(2000, 0, 100 * MB, 100 * MB))
+    assert words == "not known; at most 1 % of the bytes crossed this node's network"
+    words = source_of(reads, result.run, Traffic(0, 0, 100 * MB, 100 * MB))
+    assert words == "not known; none of the bytes crossed this node's network"
     words = source_of(reads, result.run, Traffic(101 * MB, 0, 100 * MB, 100 * MB))
     assert words == "not known; as many bytes crossed this node's network"
     lines[0] |= {"file_system": {"type": "ext4", "source": "/dev/vda"}}

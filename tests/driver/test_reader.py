@@ -14,6 +14,7 @@ from driver import made
 from effio.report.build import report_of
 from effio.store import versions
 from effio.store.reader import ResultError, read_result
+from effio.store.records import FileSystem
 from results import check_line
 
 
@@ -292,3 +293,16 @@ def test_results_before_1_2_are_read_with_one_spelling() -> None:
     assert run["b-eff"] == {"seed": 5}
     # Damaged lines are for the reader to refuse.
     assert versions.upgrade({**old, "repetition": True, "rate": 3, "where": 4})["where"] == 4
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"type": "ext4", "source": "/dev/sda1"}, "ext4 on /dev/sda1"),
+        ({"type": "ext4"}, "ext4"),
+        ({"source": "server:/volume"}, "unknown file system on server:/volume"),
+        ({}, "unknown file system"),
+    ],
+)
+def test_a_file_system_is_named_by_what_is_known(members: dict[str, str], said: str) -> None:
+    assert FileSystem.model_validate(members).title == said

@@ -92,7 +92,7 @@ def report_of(
     took = common.seconds_of(result)
     parts = [
         common.ranks_on_nodes(system.ranks, system.nodes),
-        f"{where.type} on {where.source}" if where and where.type else "",
+        where.title if where and where.type else "",
         common.mpi_name(system.mpi.library),
         result.run.started,
         f"took {fmt.duration(took)}" if took is not None else "",

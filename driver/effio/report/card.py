@@ -285,9 +285,7 @@ def _where(results: Sequence[Result]) -> str:
     stored = next((r for r in results if r.run.file_system), None)
     place = stored.run.file_system if stored else None
     parts = [
-        f"{place.type or 'unknown file system'} on {place.source}, {data_directory(stored)}"
-        if stored and place
-        else "",
+        f"{place.title}, {data_directory(stored)}" if stored and place else "",
         f"{fmt.count_of(run.system.ranks, 'rank')} on {fmt.count_of(run.system.nodes, 'node')}",
         mpi_name(run.system.mpi.library),
         run.started,

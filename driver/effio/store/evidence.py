@@ -7,6 +7,7 @@ The engine's counterpart is `CacheEvidence` (engine/core/evidence.hpp); docs/rea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -375,7 +376,11 @@ def _over_network(one: Evidence, traffic: Traffic) -> str:
         return ""
     if moved >= (1 - NEARLY) * of_run:
         return "; as many bytes crossed this node's network"
-    return f"; at most {fmt.percent(moved / of_run)} of the bytes crossed this node's network"
+    if not moved:
+        return "; none of the bytes crossed this node's network"
+    # Rounded up: a bound of 0 % would be wrong.
+    most = fmt.percent(math.ceil(100 * moved / of_run) / 100)
+    return f"; at most {most} of the bytes crossed this node's network"
 
 
 def _source_of_names(cells: Sequence[Measurement], run: Run) -> str:

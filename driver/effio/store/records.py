@@ -241,6 +241,12 @@ class FileSystem(Record):
     # A node reads what another one wrote and closed before; None: not tried, as on one node.
     close_to_open: bool | None = None
 
+    @property
+    def title(self) -> str:
+        """ "ext4 on /dev/sda1"; "ext4" where its source is not known."""
+        kind = self.type or "unknown file system"
+        return f"{kind} on {self.source}" if self.source else kind
+
 
 class Backend(Record):
     name: str

@@ -189,7 +189,7 @@ def system_section(result: Result) -> Section:
         storage = _known(
             [
                 ("directory", data_directory(result)),
-                ("file system", f"{fs.type or 'unknown'} on {fs.source}"),
+                ("file system", fs.title),
                 ("mounted at", fs.mount_point),
                 ("mount options", fs.options.replace(";", "; ").replace(",", ", ")),
                 ("in memory", "yes" if fs.memory_backed else ""),
