@@ -40,16 +40,21 @@ def significant(value: float, digits: int = 4) -> str:
         return "0"
     if not math.isfinite(value):
         return "–"
-    magnitude = math.floor(math.log10(abs(value)))
+    magnitude = math.floor(math.log10(abs(_rounded(value, digits))))
     if magnitude < -6 or magnitude > 14:
         return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - magnitude)
     return f"{value:.{decimals}f}"
 
 
+def _rounded(value: float, digits: int = 4) -> float:
+    """For counting digits and choosing a unit: 99.996 is 100.0, and 999.97 MB/s is 1.000 GB/s."""
+    return float(f"{value:.{digits - 1}e}")
+
+
 def _scaled(value: float, units: tuple[str, ...], step: int) -> tuple[float, str]:
     index = 0
-    while abs(value) >= step and index < len(units) - 1:
+    while abs(_rounded(value)) >= step and index < len(units) - 1:
         value /= step
         index += 1
     return value, units[index]

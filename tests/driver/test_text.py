@@ -252,3 +252,21 @@ def test_a_setting_breaks_before_its_value() -> None:
 def test_names_of_figures_are_words_on_an_axis() -> None:
     assert text.heading("write_bandwidth") == "Write bandwidth"
     assert text.heading("b_eff_io") == "b_eff_io"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "rate"),
+    [
+        (99.994, "99.99", "99.99 MB/s"),
+        (99.996, "100.0", "100.0 MB/s"),
+        (999.94, "999.9", "999.9 MB/s"),
+        (999.96, "1000", "1.000 GB/s"),
+        (0.99996, "1.000", "1.000 MB/s"),
+        (-99.996, "-100.0", "-100.0 MB/s"),
+    ],
+)
+def test_digits_and_units_are_those_of_the_rounded_number(
+    value: float, shown: str, rate: str
+) -> None:
+    assert (text.significant(value), text.rate(value * 1e6)) == (shown, rate)
+    assert text.size(1023.99 * 1024) == "1.000 MiB"
