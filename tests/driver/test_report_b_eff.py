@@ -120,7 +120,7 @@ def made_lines() -> list[made.Line]:
         _figure_line(
             "pairs",
             3,
-            "1",
+            "slow pairs",
             sampled=True,
             pairs_in_all=600,
             node_of_rank=[0, 0, 1, 1],

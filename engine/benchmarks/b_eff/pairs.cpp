@@ -238,7 +238,7 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
 }
 
 FigureInfo pairs_info() {
-    return {"pairs", Unit::count, "slow pairs", pairs_place_fields().infos(),
+    return {"pairs", Unit::word, "slow pairs, in this unit", pairs_place_fields().infos(),
             pairs_fields().infos()};
 }
 
