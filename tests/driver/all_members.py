@@ -11,7 +11,7 @@ from driver import made
 from driver.as_written import Schema, resolved, schema_of, takes
 from driver.corpus import CORPUS
 
-# It stands where a rate is missing.
+# It replaces a missing rate.
 _INSTEAD = ("invalid_reason",)
 # Whether there is a value and whether it is valid depend on each other.
 _KEPT = ("metric", "rate", "valid")

@@ -165,6 +165,23 @@ def test_a_compiled_engine_comes_first(site: Site) -> None:
     assert find_engine().name == "openmpi-0123456789"
 
 
+def test_an_engine_on_path_comes_first(site: Site) -> None:
+    prefix = _mpi(site, "mpi", "openmpi", "lib/libmpi.so.40")
+    site.path(prefix)
+    assert find_engine().is_carried
+    own = _program(prefix / "bin/effio-mpi", "echo the site's own")
+    assert [e.is_carried for e in find_engines()] == [False, True]
+    assert find_engine().path == own
+
+
+def test_a_directory_that_takes_no_engine_is_named(site: Site) -> None:
+    site.path(_mpi(site, "mpi", "openmpi", "lib/libmpi.so.40"))
+    (site.place / "data").write_text("a file")
+    with pytest.raises(EffioError, match=re.escape(f"'{site.place}/data/engines'")) as raised:
+        find_engine()
+    assert "EFFIO_DATA" in raised.value.hint
+
+
 @pytest.mark.parametrize(
     ("kind", "library", "said"),
     [
@@ -193,7 +210,7 @@ def test_an_engine_that_does_not_start_is_not_kept(site: Site) -> None:
 
 def test_without_a_launcher_it_says_so(site: Site) -> None:
     site.path(site.place)
-    with pytest.raises(EffioError, match="there is no launcher"):
+    with pytest.raises(EffioError, match=r"no launcher .* is on PATH"):
         find_engine()
 
 
@@ -214,12 +231,13 @@ def test_a_wheel_with_engines_runs_without_a_compiler(any_engine: Engine, tmp_pa
     assert f"effio/engine/carried/{family}/effio-mpi" in zipfile.ZipFile(wheel).namelist()
     installed = Installation(tmp_path / "installed", wheel)
     installed.environment |= {"EFFIO_MPIEXEC": any_engine.mpiexec, "CXX": "no-compiler"}
+    # The first command unpacks it, whatever that is.
+    listed = installed.effio("engine", "list")
+    (home,) = (installed.place / "share/effio/engines").iterdir()
+    assert home.name.startswith(f"{family}-carried-")
+    assert home.name in listed.stdout
     ran = installed.effio(
         "run", "b-eff-io", "--ranks", "2", "--backend", "sim", "--time", "0s",
         "--memory-per-rank", "256MiB", "--quiet",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    (home,) = (installed.place / "share/effio/engines").iterdir()
-    assert home.name.startswith(f"{family}-carried-")
-    listed = installed.effio("engine", "list")
-    assert home.name in listed.stdout

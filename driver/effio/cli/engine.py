@@ -30,13 +30,13 @@ def command() -> None:
 @table_format(document=False)
 def list_engines(form: Form) -> None:
     """List the available engines, the preferred one first; * is the one that is used."""
+    used = None
+    with contextlib.suppress(EffioError):
+        used = find_engine().path.resolve()  # unpacks one that the installation carries
     engines = find_engines()
     if not engines:
         click.echo("no engine is built here; build one: effio engine build", err=True)
         return
-    used = None
-    with contextlib.suppress(EffioError):
-        used = find_engine().path.resolve()
     rows: list[list[Cell]] = []
     for engine in engines:
         row: list[Cell] = ["*" if engine.path.resolve() == used else "", engine.name]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from effio.engine.build import sources
-from effio.engine.discover import PROGRAM, data_directory
+from effio.engine.discover import CARRIED, PROGRAM, data_directory
 from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.mpi import LAUNCHERS, OPEN_MPI, Mpi, identify
 from effio.engine.program import Engine
@@ -110,9 +110,14 @@ def unpack() -> Engine | None:
                 return _placed(_CARRIED / interface, launcher, library)
             except EffioError as error:
                 looked_at.append(f"{launcher} ({found}): {error.message}")
+            except OSError as error:
+                raise environment_error(
+                    f"the engine of this installation cannot be unpacked: {error}",
+                    "EFFIO_DATA names another directory for engines",
+                ) from None
     raise environment_error(
         "no engine is built here, and none that this installation carries fits: "
-        + ("; ".join(looked_at) or "there is no launcher (mpiexec, mpirun) on PATH"),
+        + ("; ".join(looked_at) or "no launcher (mpiexec, mpirun) is on PATH"),
         "load an MPI's module or install one (on Debian or Ubuntu: apt-get install openmpi-bin; "
         "without root: pip install 'effio[mpich]'), or compile an engine: effio engine build",
     )
@@ -125,7 +130,7 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
     digest.update(f"\0{library}\0{launcher}".encode())
     name = f"{interface}-carried-{digest.hexdigest()[:10]}"
     home = data_directory() / "engines" / name
-    engine = Engine(home / PROGRAM, "carried by the installation", launcher, name, is_carried=True)
+    engine = Engine(home / PROGRAM, CARRIED, launcher, name, is_carried=True)
     if (home / "engine.json").is_file():
         return engine
     home.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +139,7 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
         shutil.copy2(kept / PROGRAM, fresh / PROGRAM)
         with contextlib.suppress(OSError):
             shutil.copy2(kept / LOG, fresh / LOG)
-        # The library may look for its own parts from the directory that it was found in, so the
+        # The library may look for its parts from the directory that it was found in, so the
         # directory is linked, not the file, where the name is right.
         needed = _LIBRARIES[interface][0]
         if library.name == needed:
@@ -144,27 +149,13 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
         (fresh / SOURCES).write_bytes(packed(sources()))
         record = {"mpicc": None, "mpiexec": launcher, "library": str(library)}
         (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")
-        _try(fresh / PROGRAM)
+        # The loader looks up all that the engine calls at its start (engine/CMakeLists.txt).
+        answer = Engine(fresh / PROGRAM, CARRIED).ask(["--version"])
+        if answer.code != 0:
+            raise environment_error(answer.stderr or f"it ends with exit code {answer.code}")
         fresh.chmod(0o755)
-        with contextlib.suppress(
-            OSError
-        ):  # another process was quicker; the same program and library
+        with contextlib.suppress(OSError):  # another process was quicker; the same program
             fresh.rename(home)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return engine
-
-
-def _try(program: Path) -> None:
-    """Whether the library has all that the engine calls, before a run finds out."""
-    done = subprocess.run(
-        [program, "--version"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={**os.environ, "LD_BIND_NOW": "1"},
-        timeout=60,
-        check=False,
-    )
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()
-        raise environment_error(said or f"it ends with exit code {done.returncode}")

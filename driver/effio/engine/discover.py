@@ -15,6 +15,8 @@ from effio.errors import EffioError, environment_error
 from effio.store.safe_files import write_atomically
 
 PROGRAM = "effio-mpi"
+# Origin of an engine that a wheel brought.
+CARRIED = "carried by the installation"
 _CHOSEN = "engine.json"
 
 
@@ -74,7 +76,7 @@ def installed() -> list[Engine]:
         engines.append(
             Engine(
                 program,
-                "carried by the installation" if library else "built by effio engine build",
+                CARRIED if library else "built by effio engine build",
                 mpiexec if isinstance(mpiexec, str) else None,
                 record.parent.name,
                 is_carried=library is not None,
@@ -92,7 +94,8 @@ def find_engines() -> list[Engine]:
     unique: dict[Path, Engine] = {}
     for engine in found:
         unique.setdefault(engine.path.resolve(), engine)
-    return list(unique.values())
+    # What a wheel brought serves where nothing was built for this system.
+    return sorted(unique.values(), key=lambda engine: engine.is_carried)
 
 
 def chosen() -> str | None:

@@ -18,7 +18,7 @@ struct Loop : testing::Test {
     TestSession s{Clock::Kind::virtual_time};
     RunLoop loop{s.session};
 
-    /// How often the work is done of five times; `stop` has a say after each.
+    /// Number of repetitions done, of five; `stop` is called in each.
     template <class Stop>
     int repetitions(Stop&& stop) {
         UntilCi all({}, 5, 0);
