@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from engines import ROOT
+from patience import patient
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed (scripts/venv)")
 
@@ -45,7 +46,7 @@ def test_the_site_is_whole_and_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 def test_the_menu_is_one_row_of_groups(site: Path, browser: Browser) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page = patient(browser.new_page(viewport={"width": 1280, "height": 800}))
     page.goto((site / "index.html").as_uri())
     entries = page.locator("#navbar-collapse .nav-link")
     where = "e => Math.round(e.getBoundingClientRect().top)"
@@ -62,7 +63,7 @@ def test_the_menu_is_one_row_of_groups(site: Path, browser: Browser) -> None:
 def test_pages_are_as_dark_as_the_system(
     scheme: Literal["dark", "light"], is_dark: bool, site: Path, browser: Browser
 ) -> None:
-    page = browser.new_page(color_scheme=scheme)
+    page = patient(browser.new_page(color_scheme=scheme))
     page.goto((site / "statistics.html").as_uri())
     color = page.evaluate("getComputedStyle(document.body).backgroundColor")
     red, green, blue = map(int, re.findall(r"\d+", color)[:3])
@@ -80,7 +81,7 @@ def test_pages_are_as_dark_as_the_system(
 
 
 def test_search_works_for_pages_that_are_opened_as_files(site: Path, browser: Browser) -> None:
-    page = browser.new_page()
+    page = patient(browser.new_page())
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 
 from effio.report.html import render
 from effio.report.model import Figure, Headline, Report, Section
+from patience import patient
 
 # Of each trace: name, places, values and the ends of whiskers; of stacked bars the lengths, of heat
 # maps the rows, of Kiviat diagrams the values and not where they are on the screen.
@@ -72,7 +73,7 @@ def drawn(browser: Browser, folder: Path, *reports: Report) -> Drawn:
     target = folder / "page.html"
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(render(reports, ["made"]))
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = patient(browser.new_page(viewport={"width": 1280, "height": 900}))
     page.goto(target.as_uri())
     page.wait_for_selector("html[data-drawn]", state="attached")
     figures = {f.id: f"r{i + 1}-{f.id}" for i, r in enumerate(reports) for f in r.figures()}

@@ -25,6 +25,7 @@ from effio.store.evidence import short_of
 from effio.store.folder import Store
 from effio.store.reader import read_result
 from engines import Engine
+from patience import patient
 
 MB = 1_000_000
 
@@ -211,7 +212,7 @@ def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser
     (folder / "campaign.json").write_text('{"file": "x", "directory": "/", "ranks": 1}')
     done = effio.call("report", "nightly")
     assert done.returncode == 0, done.stderr
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page = patient(browser.new_page(viewport={"width": 390, "height": 800}))
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto((folder / "report.html").as_uri())

@@ -16,6 +16,7 @@ from driver.test_compare import night
 from effio.errors import EffioError
 from effio.judge import gather
 from effio.store.folder import Store
+from patience import patient
 
 
 def _kept(
@@ -186,7 +187,7 @@ def test_the_page_in_a_browser(width: int, effio: Effio, browser: Browser) -> No
     _kept(effio, "base", 1.0)
     _kept(effio, "bad", 0.8)
     assert effio.call("compare", "base", "bad", "--page", "page.html").returncode == 0
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = patient(browser.new_page(viewport={"width": width, "height": 900}))
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -17,6 +17,7 @@ from effio.report.axes import label, scale_of
 from effio.report.draw import figure_data, styles_of
 from effio.report.html import render
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
+from patience import patient
 
 MB = 1e6
 SIZES = [float(2**i) for i in range(0, 21, 2)]
@@ -193,7 +194,7 @@ def _assert_readable(found: Mapping[str, Any], name: str) -> None:
 
 
 def _open(browser: Browser, path: Path, width: int) -> Page:
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = patient(browser.new_page(viewport={"width": width, "height": 900}))
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-drawn]", state="attached")
     return page

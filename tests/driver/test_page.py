@@ -20,6 +20,7 @@ from effio.report import static
 from effio.report.build import load, report_of, write_report
 from effio.report.html import render
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
+from patience import patient
 
 WIDE = {"width": 1280, "height": 900}
 PAGE = Path(static.__file__).parent / "page"
@@ -57,10 +58,9 @@ def show(browser: Browser) -> Iterator[Open]:
             offline=True,
             accept_downloads=True,
         )
-        seen = Seen(context.new_page())
+        seen = Seen(patient(context.new_page()))
         opened.append(seen)
         page = seen.page
-        page.set_default_timeout(120_000)
         page.on("console", lambda m: seen.complaints.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: seen.complaints.append(str(e)))
         page.on("dialog", seen.refuse)

@@ -27,6 +27,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.plotly_part import part_of
+from patience import patient
 
 # Size limit of a page.
 MOST = 850_000
@@ -55,7 +56,7 @@ def test_without_npm_the_needed_part_is_cut_out_of_the_library(
     size = page_file.stat().st_size
     assert html.has_part() is (part == "cut here")
     assert size < 700_000 if part == "cut here" else size > MOST
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = patient(browser.new_page(viewport={"width": 1280, "height": 900}))
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(page_file.as_uri())
@@ -101,7 +102,7 @@ def test_a_browser_without_decompression_shows_the_same(browser: Browser, tmp_pa
     page_file = write_report([result], tmp_path / "report.html")
     found = []
     for script in ("", "delete globalThis.DecompressionStream"):
-        page = browser.new_page()
+        page = patient(browser.new_page())
         page.add_init_script(script)
         page.goto(page_file.as_uri())
         page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)

@@ -23,6 +23,7 @@ from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Cell, Column, Figure, Headline, Report, Section, Table
 from effio.store.reader import read_result
+from patience import patient
 
 WIDTHS = [1280, 400]
 # Words up to this length are never broken; a path or a hint's name may be.
@@ -77,7 +78,7 @@ def _open(browser: Browser, tables: list[Table], path: Path) -> Page:
     section = Section("tables", "Tables", tables)
     report = Report("r", "made", Headline("made", None, "1"), [], [section])
     path.write_text(render([report], ["made"]))
-    page = browser.new_page()
+    page = patient(browser.new_page())
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-drawn]", state="attached")
     return page
@@ -221,7 +222,7 @@ def test_all_of_a_rule_is_in_sight(width: int, browser: Browser, tmp_path: Path)
     assert len(found.outcomes) == 20
     target = tmp_path / "accept.html"
     target.write_text(render([], ["made"], head=acceptance_section(found, [])))
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = patient(browser.new_page(viewport={"width": width, "height": 900}))
     page.goto(target.as_uri())
     page.wait_for_selector("html[data-drawn]", state="attached")
     rows = page.evaluate(RULES)

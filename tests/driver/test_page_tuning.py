@@ -21,6 +21,7 @@ from effio.tune.record import TuningRecord, environment_text, hints_text, record
 from effio.tune.search import Reading, Search, Terms, Trial
 from effio.tune.setting import EVERYWHERE, Group, Setting, Setup
 from effio.tune.space import Tuning
+from patience import patient
 
 WRITE, READ = Group("write", "shared", "4096"), Group("read", "shared", "4096")
 TUNING = Tuning.model_validate(
@@ -75,7 +76,7 @@ def test_the_page_shows_before_and_after_with_intervals(
     gained: TuningRecord, browser: Browser, tmp_path: Path
 ) -> None:
     path = write_page(tmp_path / "t.html", render([], ["here"], head=tuning_section(gained)))
-    page = browser.new_context(offline=True).new_page()
+    page = patient(browser.new_context(offline=True).new_page())
     complaints: list[str] = []
     page.on("console", lambda m: complaints.append(f"{m.type}: {m.text}"))
     page.on("pageerror", lambda e: complaints.append(str(e)))

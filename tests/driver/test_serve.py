@@ -24,6 +24,7 @@ from effio.serve.server import LOOPBACK, Server
 from effio.serve.shelf import Shelf
 from effio.store.folder import this_process
 from effio.store.reader import Result, read_result
+from patience import patient
 from store import generate
 
 FIRST = "20260101T000000Z-b-eff-io"
@@ -345,7 +346,7 @@ def test_a_rules_file_that_is_none_is_refused(effio: Effio, tmp_path: Path) -> N
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+    page = patient(context.new_page())
     yield page
     context.close()
 

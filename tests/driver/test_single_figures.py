@@ -15,6 +15,7 @@ from playwright.sync_api import Browser
 from driver.test_figures import FIGURES, NAMES, SIZES
 from effio.report import static
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
+from patience import patient
 
 LONG = "random read with a name that is much longer than names of curves usually are, by far"
 
@@ -95,7 +96,7 @@ def _texts(browser: Browser, figure: Figure, target: Path) -> Mapping[str, Any]:
         [Section("s", "S", [figure])], "2048 ranks on 64 nodes · lustre on /dev/somewhere · MPI 5",
     )  # fmt: skip
     static.write_figure_of(report, static.Choice(figure.id), "svg", target)
-    page = browser.new_page(viewport={"width": 1600, "height": 1600})
+    page = patient(browser.new_page(viewport={"width": 1600, "height": 1600}))
     page.set_content(target.read_text())
     found: Mapping[str, Any] = page.evaluate(TEXTS)
     page.close()
