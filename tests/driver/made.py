@@ -349,8 +349,7 @@ def hostile(text: str) -> list[Line]:
 
 def numbered(lines: list[Line]) -> list[Line]:
     """Complete, with numbers, and no part of a line in another: a test may change one alone."""
-    whole = [completed(line) | {"seq": i} for i, line in enumerate(lines)]
-    return list(json.loads(json.dumps(whole)))
+    return [completed(line) | {"seq": i} for i, line in enumerate(lines)]
 
 
 def checked(lines: list[Line], foreign: bool = False) -> list[Line]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Generic, Literal, TypeVar, overload
 
 from effio import text as fmt
 from effio.store.evidence import Evidence
@@ -144,6 +144,8 @@ _SCALES = {"MB/s": 1e-6, "GB/s": 1e-9, "MiB": 2**-20, "ms": 1e3, "µs": 1e6, "s"
 _PHRASE = 60
 # A card of more lines is not read.
 _OF_A_CARD = 8
+# No page shows more rows of a table.
+_MADE_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,34 @@ class Table:
 
 
 Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+class _Late(Sequence[Made], Generic[Item, Made]):
+    """What `make` makes of each item, made when it is read."""
+
+    def __init__(self, items: Sequence[Item], make: Callable[[Item], Made]) -> None:
+        self._items = items
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Made: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Made]: ...
+    def __getitem__(self, index: int | slice) -> Made | Sequence[Made]:
+        if isinstance(index, slice):
+            return [self._make(item) for item in self._items[index]]
+        return self._make(self._items[index])
+
+
+def made_late(items: Sequence[Item], make: Callable[[Item], Made]) -> Sequence[Made]:
+    """Rows of a table or notes of a curve. Of 100,000 a page shows the first thousand, or none:
+    texts of the others need not be made."""
+    late = _Late(items, make)
+    return list(late) if len(late) <= _MADE_AT_ONCE else late
 
 
 def table_of(
@@ -176,7 +206,7 @@ def table_of(
 ) -> Table:
     """A row for each item, with a cell for each column. A table of more than `longest` rows is only
     on the page."""
-    rows = [[cell(item) for _, cell in columns] for item in items]
+    rows = made_late(list(items), lambda item: [cell(item) for _, cell in columns])
     page_only = longest is not None and len(rows) > longest
     return Table([column for column, _ in columns], rows, title, caption, page_only=page_only)
 

@@ -6,7 +6,7 @@ that no caller has to check."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from effio.store.records import MAX_NUMBER, MAX_TEXT, Figure, Measurement, Run
 
 Field = Mapping[str, Any]
 Fields = Mapping[str, Field]
+# What makes a value of what the file has for a member.
+Read = Callable[[object], Any]
 
 _STORED = "schemas/fields-1.json"
 
@@ -42,7 +44,7 @@ def _object(value: object) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-_TYPES: Mapping[str, Callable[[object], Any]] = {
+_TYPES: Mapping[str, Read] = {
     "number": _number,
     "integer": _integer,
     "string": _text,
@@ -51,64 +53,87 @@ _TYPES: Mapping[str, Callable[[object], Any]] = {
 }
 
 
+class Readers(dict[str, Read]):
+    """Reads the members of an object by their names; each reader is made when it is first used."""
+
+    def __init__(self, fields: Fields) -> None:
+        super().__init__()
+        self.fields = fields
+
+    def __missing__(self, name: str) -> Read:
+        field = self.fields.get(name)
+        if field is None:
+            raise AttributeError(f"the engine describes no member {name}")
+        self[name] = _reader(field)
+        return self[name]
+
+
 class Members:
     """The described members of an object as attributes. One that is missing is None, an empty text,
     list or dictionary, or empty `Members`: all of them are false. A name that no description has is
     an AttributeError."""
 
-    __slots__ = ("_fields", "_values")
+    __slots__ = ("_readers", "_values")
 
-    def __init__(self, values: object, fields: Fields) -> None:
+    def __init__(self, values: object, readers: Readers) -> None:
         self._values = values if isinstance(values, dict) else {}
-        self._fields = fields
+        self._readers = readers
 
     def __bool__(self) -> bool:
         return bool(self._values)
 
     def __getattr__(self, name: str) -> Any:
-        field = self._fields.get(name)
-        if field is None:
-            raise AttributeError(f"the engine describes no member {name}")
-        return _read(field, self._values.get(name))
+        return self._readers[name](self._values.get(name))
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._fields}
+        return {name: getattr(self, name) for name in self._readers.fields}
 
 
-def _one(field: Field, value: object) -> Any:
-    """A value as its field describes it; None if it is of another type."""
-    known = _TYPES[field["type"]](value)
-    if known is not None and field.get("unit") == "s" and known < 0:
-        return None  # all described times are durations
-    if known is None or "members" not in field:
-        return known
-    return Members(known, _fields(field["members"]))
+def _duration(value: object) -> float | None:
+    """All described times are durations."""
+    known = _number(value)
+    return known if known is None or known >= 0 else None
 
 
-def _each(field: Field, value: object) -> Iterator[Any]:
-    for one in value if isinstance(value, list) else []:
-        yield _one(field, one)
-
-
-def _read(field: Field, value: object) -> Any:
-    shape = field.get("shape", "one")
-    if shape == "map":
-        values = value if isinstance(value, dict) else {}
-        known = {name: _one(field, one) for name, one in values.items()}
-        return {name: one for name, one in known.items() if one is not None}
-    if shape == "rows":
-        rows = [list(_each(field, row)) for row in (value if isinstance(value, list) else [])]
-        return [row for row in rows if None not in row]
-    if shape == "list":
-        # The position of a number matters: a wrong number stays as None.
-        keep = field["type"] in ("number", "integer", "boolean")
-        return [one for one in _each(field, value) if keep or one is not None]
-    found = _one(field, value)
-    if found is not None:
-        return found
+def _one(field: Field) -> Read:
+    """Reads a value as its field describes it: None if it is of another type."""
     if "members" in field:
-        return Members(None, _fields(field["members"]))
-    return {"string": "", "object": {}}.get(field["type"])
+        readers = _readers_of(field["members"])
+        return lambda value: Members(value, readers) if isinstance(value, dict) else None
+    if field.get("unit") == "s" and field["type"] == "number":
+        return _duration
+    return _TYPES[field["type"]]
+
+
+def _reader(field: Field) -> Read:
+    """Reads a member: a value, or a list, rows or a map of them."""
+    one = _one(field)
+    shape = field.get("shape", "one")
+    # The position of a number matters: a wrong number stays as None.
+    keep = field["type"] in ("number", "integer", "boolean")
+    missing = {"string": "", "object": {}}.get(field["type"])
+    if "members" in field:
+        missing = Members(None, _readers_of(field["members"]))
+
+    def of_map(value: object) -> Any:
+        known = {n: one(v) for n, v in value.items()} if isinstance(value, dict) else {}
+        return {name: v for name, v in known.items() if v is not None}
+
+    def of_rows(value: object) -> Any:
+        rows = [of_list(row) for row in value] if isinstance(value, list) else []
+        return [row for row in rows if None not in row]
+
+    def of_list(value: object) -> Any:
+        found = [one(v) for v in value] if isinstance(value, list) else []
+        return found if keep or shape == "rows" else [v for v in found if v is not None]
+
+    def of_one(value: object) -> Any:
+        found = one(value)
+        return missing if found is None else found
+
+    if shape == "one" and missing is None:
+        return one
+    return {"map": of_map, "rows": of_rows, "list": of_list, "one": of_one}[shape]
 
 
 def _by_name(value: Any) -> Any:
@@ -136,6 +161,15 @@ def _fields(described: str | Fields) -> Fields:
 
 
 @cache
+def _readers_of_table(name: str) -> Readers:
+    return Readers(_fields(name))
+
+
+def _readers_of(described: str | Fields) -> Readers:
+    return _readers_of_table(described) if isinstance(described, str) else Readers(described)
+
+
+@cache
 def _all_fields() -> Fields:
     """The fields of all benchmarks together, for benchmarks that the description does not have."""
     found: dict[str, Field] = {}
@@ -146,29 +180,29 @@ def _all_fields() -> Fields:
 
 
 @cache
-def _detail(benchmark: str, figure: str) -> Fields:
-    """The fields of a figure's `detail`; without a name those of measurements."""
+def _detail(benchmark: str, figure: str) -> Readers:
+    """Of a figure's `detail`; without a name of that of measurements."""
     info = _description()["benchmarks"].get(benchmark)
     own = _fields(info["figures"]).get(figure) if info is not None and figure else info
-    return {**_all_fields(), **(_fields(own["detail"]) if own is not None else {})}
+    return Readers({**_all_fields(), **(_fields(own["detail"]) if own is not None else {})})
 
 
 def members_of(record: Measurement | Figure | None) -> Members:
     """The `detail` of a record; without a record every member is missing."""
     if record is None:
-        return Members(None, _all_fields())
+        return Members(None, _detail("", ""))
     name = record.name if isinstance(record, Figure) else ""
     return Members(record.detail, _detail(record.benchmark, name))
 
 
 @cache
-def _of_run(member: str) -> Fields:
+def _of_run(member: str) -> Readers:
     found: dict[str, Field] = {}
     for info in _description()["benchmarks"].values():
         for field in _fields(info["run"]).values():
             if field["name"] == member:
                 found = {**_fields(field.get("members", {})), **found}
-    return found
+    return Readers(found)
 
 
 def run_members(run: Run, member: str) -> Members:

@@ -6,19 +6,24 @@ from __future__ import annotations
 
 from effio import text as fmt
 from effio.report.model import Column, Finding, Section, Table
-from effio.store.members import Members
+from effio.store.members import Members, Readers
 from effio.store.reader import Result
 
 # What the driver's own import writes to the run line.
-_FIELDS = {
-    name: {"name": name, "type": "string"}
-    for name in ("program", "format", "file", "sha256", "path", "time")
-} | {"notes": {"name": "notes", "type": "string", "shape": "list"}}
+_READERS = Readers(
+    {
+        **{
+            name: {"name": name, "type": "string"}
+            for name in ("program", "format", "file", "sha256", "path", "time")
+        },
+        "notes": {"name": "notes", "type": "string", "shape": "list"},
+    }
+)
 
 
 def _of(result: Result) -> Members | None:
     reported = result.run.extra.get("imported")
-    return Members(reported, _FIELDS) if isinstance(reported, dict) else None
+    return Members(reported, _READERS) if isinstance(reported, dict) else None
 
 
 def imported_finding(result: Result) -> Finding | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from effio import text as fmt
 from effio.report.common.keys import keys_of
@@ -14,7 +14,7 @@ from effio.report.common.names import (
     operation_bytes,
     unique,
 )
-from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table, made_late, table_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
@@ -41,11 +41,7 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
                 [operation_bytes(m) for m in mine],
                 [m.rate.value for m in mine],
                 style=access_style(access, accesses),
-                notes=[
-                    f"{cell_name(m)} on {fmt.count_of(m.ranks, 'rank')}, "
-                    f"{fmt.significant(m.operations / m.total_seconds, 3)} calls/s"
-                    for m in mine
-                ],
+                notes=made_late(mine, _note),
                 form="points",
             )
         )
@@ -99,18 +95,17 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
     )
 
 
+def _note(m: Measurement) -> str:
+    calls = fmt.significant(m.operations / m.total_seconds, 3)
+    return f"{cell_name(m)} on {fmt.count_of(m.ranks, 'rank')}, {calls} calls/s"
+
+
 def _table(cells: Sequence[Measurement]) -> Table:
-    keys = keys_of(cells)
-    rows: list[list[Cell]] = [
-        [
-            *(k.of(m) for k in keys),
-            operation_bytes(m),
-            m.operations / m.total_seconds,
-            m.rate.value,
-            m.cache.verdict if m.cache else "unknown",
-        ]
-        for m in cells
+    columns: list[tuple[Column, Callable[[Measurement], Cell]]] = [
+        *((key.column, key.of) for key in keys_of(cells)),
+        (Column("bytes of a call", "B"), operation_bytes),
+        (Column("calls in a second", "calls/s"), lambda m: m.operations / m.total_seconds),
+        (Column("bandwidth", "B/s"), lambda m: m.rate.value),
+        (Column("cache or device"), lambda m: m.cache.verdict if m.cache else "unknown"),
     ]
-    measured = [Column("bytes of a call", "B"), Column("calls in a second", "calls/s")]
-    tail = [*measured, Column("bandwidth", "B/s"), Column("cache or device")]
-    return Table([*(k.column for k in keys), *tail], rows, "I/O roofline")
+    return table_of(cells, columns, "I/O roofline")

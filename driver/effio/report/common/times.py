@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from effio import text as fmt
 from effio.report.common.keys import keys_of
 from effio.report.common.names import cell_name, operation_bytes, unique
-from effio.report.model import Axis, Cell, Column, Figure, Finding, Panel, Series, Table
+from effio.report.model import (
+    Axis,
+    Cell,
+    Column,
+    Figure,
+    Finding,
+    Panel,
+    Series,
+    Table,
+    made_late,
+    table_of,
+)
 from effio.store.records import Measurement
 
 # Parts of a measurement's seconds that are inside other parts.
@@ -75,7 +86,9 @@ def time_splits(
     """What the parts leave of the total is "other"."""
     splits: dict[str, TimeSplit] = {}
     for m in measurements:
-        split = splits.setdefault(group(m), TimeSplit(group(m)))
+        name = group(m)
+        if (split := splits.get(name)) is None:
+            split = splits[name] = TimeSplit(name)
         reported = 0.0
         for part, spread in m.seconds.items():
             if part in _INSIDE_OTHERS:
@@ -160,40 +173,50 @@ def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
     )
 
 
+def _percentile(times: str, name: str) -> Callable[[Measurement], Cell]:
+    """Of the call times or response times of a measurement, which may have none."""
+
+    def of(m: Measurement) -> Cell:
+        found = getattr(m, times)
+        return getattr(found, name) if found else None
+
+    return of
+
+
 def call_time_table(measurements: Iterable[Measurement]) -> Table:
     timed = [m for m in measurements if m.call_times and m.call_times.count]
-    keys = keys_of(timed)
     held = any(m.response_times for m in timed)
-    rows: list[list[Cell]] = []
-    for m in timed:
-        if (c := m.call_times) is None:
-            continue
-        row: list[Cell] = [*(k.of(m) for k in keys)]
-        row += [c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
-        if held:
-            r = m.response_times
-            row += [r.p50, r.p90, r.p99, r.p999] if r else [None] * 4
-        rows.append(row)
-    names = ["min", "p50", "p90", "p99", "p99.9", "max"]
-    if held:
-        names += [f"response {n}" for n in ("p50", "p90", "p99", "p99.9")]
-    return Table(
-        [
-            *(k.column for k in keys),
-            Column("calls", "1"),
-            *(Column(n, "s", digits=3) for n in names),
-        ],
-        rows,
-        "Call times",
+    percentiles = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9"}
+    columns: list[tuple[Column, Callable[[Measurement], Cell]]] = [
+        *((key.column, key.of) for key in keys_of(timed)),
+        (Column("calls", "1"), _percentile("call_times", "count")),
+        *(
+            (Column(title, "s", digits=3), _percentile("call_times", name))
+            for name, title in {"min": "min", **percentiles, "max": "max"}.items()
+        ),
+    ]
+    caption = (
         "p99 = 99 % of the calls took no longer than this. Percentiles carry the histogram's error "
         "of at most 3 %."
-        + (
+    )
+    if held:
+        columns += [
+            (Column(f"response {title}", "s", digits=3), _percentile("response_times", name))
+            for name, title in percentiles.items()
+        ]
+        caption += (
             " Response time starts when a call was due at the limited rate, so it includes waiting"
             " behind slow calls."
-            if held
-            else ""
-        ),
-        page_only=len(rows) > 60,
+        )
+    return table_of(timed, columns, "Call times", caption, longest=60)
+
+
+def _call_note(m: Measurement) -> str:
+    if (times := m.call_times) is None:
+        return cell_name(m)
+    return (
+        f"{cell_name(m)}: p99 {fmt.duration(times.p99)}, max {fmt.duration(times.max)}, "
+        f"{fmt.count_of(times.count, 'call')}"
     )
 
 
@@ -222,11 +245,7 @@ def call_time_figure(
                     [t.p50 for t in times],
                     style=style,
                     high=[t.p99 for t in times],
-                    notes=[
-                        f"{cell_name(m)}: p99 {fmt.duration(t.p99)}, max {fmt.duration(t.max)}, "
-                        f"{fmt.count_of(t.count, 'call')}"
-                        for m, t in zip(cells, times, strict=True)
-                    ],
+                    notes=made_late(cells, _call_note),
                     form="points",
                 )
             )
