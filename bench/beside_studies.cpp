@@ -47,9 +47,9 @@ class Engine {
     }
 
     double pass(Access access, const std::string& path) {
-        effio::study::Place place{session_,   cell_, cell_.files > 1 ? self_ : session_.comm,
-                                  path,       path,  false,
-                                  addresses_, {}};
+        effio::study::RankContext place{session_,   cell_, cell_.files > 1 ? self_ : session_.comm,
+                                        path,       path,  false,
+                                        addresses_, {}};
         place.owner = session_.comm.rank();
         place.path_of = [&](std::int64_t file) { return item(path, file); };
         const auto mover = items_ != nullptr ? effio::study::make_item_mover(storage_, place)

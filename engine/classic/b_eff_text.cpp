@@ -17,7 +17,7 @@
 namespace effio {
 namespace {
 
-using b_eff::Cell;
+using b_eff::Experiment;
 using b_eff::length_count;
 using b_eff::LoopRow;
 using b_eff::Means;
@@ -96,8 +96,8 @@ std::string loop_lengths(const RunResult& run) {
 /// Seconds that the experiment must have taken by its slowest process.
 double estimated_seconds(const RunResult& run, int repetition, int length, std::size_t pattern,
                          int method) {
-    const Cell& c = run.cell(repetition, length, pattern, method);
-    if (c.state != Cell::State::measured || !(c.process_rate.min > 0)) return 0;
+    const Experiment& c = run.experiment(repetition, length, pattern, method);
+    if (c.state != Experiment::State::measured || !(c.process_rate.min > 0)) return 0;
     const auto loops = static_cast<double>(c.loops + (length < first_cold_length ? 1 : 0));
     return static_cast<double>(run.setup.lengths[length]) / c.process_rate.min * loops *
            run.setup.patterns[pattern].step_count();
@@ -120,7 +120,7 @@ std::string values(const RunResult& run) {
                 double best = 0;
                 double seconds = 0;
                 for (int r = 0; r < run.repetitions(); ++r) {
-                    const Cell& c = run.cell(r, length, p, m);
+                    const Experiment& c = run.experiment(r, length, p, m);
                     if (c.has_rate()) best = std::max(best, c.process_rate.min);
                     seconds += estimated_seconds(run, r, length, p, m);
                 }
@@ -134,8 +134,8 @@ std::string values(const RunResult& run) {
                                  : std::string(4, ' ');
                     out += fmt::format(" {}", line.label);
                     for (int r = 0; r < run.repetitions(); ++r) {
-                        const Cell& c = run.cell(r, length, p, m);
-                        out += c.state == Cell::State::measured
+                        const Experiment& c = run.experiment(r, length, p, m);
+                        out += c.state == Experiment::State::measured
                                    ? fmt::sprintf(" %7.3f", mb(c.process_rate.*line.member))
                                    : fmt::sprintf(" %7s", line.missing);
                     }

@@ -44,7 +44,7 @@ class ClassicRankTable : public mdtest::RankTable {
                 continue;
             }
             iterations_.back().cells.at(i) =
-                Cell{static_cast<double>(r.operations), r.total_seconds(), r.rank_details};
+                PhaseDone{static_cast<double>(r.operations), r.total_seconds(), r.rank_details};
         }
         return {};
     }
@@ -61,7 +61,7 @@ class ClassicRankTable : public mdtest::RankTable {
 
   private:
     /// A phase that was done and has a rate.
-    struct Cell {
+    struct PhaseDone {
         double operations = 0;
         double seconds = 0;
         std::vector<RankDetail> ranks;
@@ -69,7 +69,7 @@ class ClassicRankTable : public mdtest::RankTable {
     struct Done {
         int ranks = 1;
         std::int64_t number = 0;
-        std::array<std::optional<Cell>, mdtest_phase_titles.size()> cells;
+        std::array<std::optional<PhaseDone>, mdtest_phase_titles.size()> cells;
     };
 
     static std::string of_all(const Done& one, std::int64_t items) {

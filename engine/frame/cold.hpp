@@ -54,7 +54,7 @@ class Cold {
     /// Calls its argument for each file that this rank moves; for nothing where there is none.
     using Files = std::function<void(const Look&)>;
 
-    struct Place {
+    struct Context {
         const Comm& comm;  ///< the ranks of the access
         const Topology& topology;
         const std::optional<FileSystem>& file_system;
@@ -62,7 +62,7 @@ class Cold {
         bool cached = true;      ///< a page cache may stand between us and the device
     };
 
-    Cold(const Place& place, const CacheOptions& options, Files files)
+    Cold(const Context& place, const CacheOptions& options, Files files)
         : place_(place), options_(options), files_(std::move(files)) {}
 
     /// Collective. The files are there. What was written has to be clean: only clean pages can be
@@ -85,7 +85,7 @@ class Cold {
     /// Collective: the mean share over the files of all ranks; empty if one is unknown.
     std::optional<double> mean(Residency mine) const;
 
-    Place place_;
+    Context place_;
     const CacheOptions& options_;
     Files files_;
     bool drops_ = false;

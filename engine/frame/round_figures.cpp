@@ -275,10 +275,10 @@ std::string interval_text(const Figure& figure) {
 }
 
 void RoundFigures::add(Figure figure) {
-    auto it = std::find_if(series_.begin(), series_.end(), [&](const Series& s) {
+    auto it = std::find_if(series_.begin(), series_.end(), [&](const FigureRounds& s) {
         return s.last.name == figure.name && s.last.where == figure.where;
     });
-    if (it == series_.end()) it = series_.insert(it, Series{});
+    if (it == series_.end()) it = series_.insert(it, FigureRounds{});
     if (figure.metric.reason.empty() && std::isfinite(figure.metric.value)) {
         it->values.push_back(figure.metric.value);
     } else {
@@ -289,7 +289,7 @@ void RoundFigures::add(Figure figure) {
 
 std::vector<Figure> RoundFigures::figures() const {
     std::vector<Figure> all;
-    for (const Series& series : series_) {
+    for (const FigureRounds& series : series_) {
         Figure figure = series.last;
         if (!series.missing.empty()) {
             figure.metric =

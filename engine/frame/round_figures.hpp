@@ -85,13 +85,13 @@ class RoundFigures {
     std::vector<Figure> figures() const;
 
   private:
-    struct Series {
+    struct FigureRounds {
         Figure last;
         std::vector<double> values;
         std::string missing;  ///< why a round has no value
     };
     std::int64_t rounds_ = 0;
-    std::vector<Series> series_;
+    std::vector<FigureRounds> series_;
 };
 
 }  // namespace effio

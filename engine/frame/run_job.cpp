@@ -47,7 +47,7 @@ ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTa
     if (auto* whole = dynamic_cast<WholeJob*>(&benchmark)) {
         return whole->run_whole(options, table, invocation);
     }
-    const Task task{benchmark, options, table, invocation};
+    const GroupRun task{benchmark, options, table, invocation};
     World world(sentinel_settings(task));
     Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
     Comm comm = Comm::world(clock);

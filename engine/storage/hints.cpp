@@ -213,13 +213,13 @@ Result<HintRules> HintRules::parse(const std::string& text, const std::string& f
     return rules;
 }
 
-bool HintRules::matches(const Rule& rule, const Cell& cell) {
+bool HintRules::matches(const Rule& rule, const FilePlace& cell) {
     return (!rule.processes || *rule.processes == cell.processes) &&
            (!rule.access || *rule.access == cell.access) &&
            (!rule.pattern || *rule.pattern == cell.pattern);
 }
 
-Hints HintRules::for_open(const Cell& cell) const {
+Hints HintRules::for_open(const FilePlace& cell) const {
     Hints hints;
     for (const auto& rule : rules_) {
         if ((rule.scope == Scope::on_open || rule.scope == Scope::all) && matches(rule, cell)) {
@@ -229,7 +229,7 @@ Hints HintRules::for_open(const Cell& cell) const {
     return hints;
 }
 
-Hints HintRules::for_row(const Cell& cell, std::int64_t chunk, bool is_lmax) const {
+Hints HintRules::for_row(const FilePlace& cell, std::int64_t chunk, bool is_lmax) const {
     Hints hints;
     for (const auto& rule : rules_) {
         const bool row = rule.scope == Scope::all || (rule.scope == Scope::lmax && is_lmax) ||

@@ -61,15 +61,15 @@ class HintRules {
     bool empty() const { return rules_.empty(); }
 
     /// A cell's coordinates. `processes` is 0 where no rule with a number may match.
-    struct Cell {
+    struct FilePlace {
         std::int64_t processes = 0;
         std::string access;
         std::string pattern;
     };
     /// Hints for opening the file of these cells.
-    Hints for_open(const Cell& cell) const;
+    Hints for_open(const FilePlace& cell) const;
     /// Hints for one row. The Lmax row is found by name only; its size in bytes does not match.
-    Hints for_row(const Cell& cell, std::int64_t chunk, bool is_lmax) const;
+    Hints for_row(const FilePlace& cell, std::int64_t chunk, bool is_lmax) const;
 
   private:
     enum class Scope { all, on_open, lmax, chunk };
@@ -82,7 +82,7 @@ class HintRules {
         std::string key;
         std::string value;
     };
-    static bool matches(const Rule& rule, const Cell& cell);
+    static bool matches(const Rule& rule, const FilePlace& cell);
 
     std::vector<Rule> rules_;
 };

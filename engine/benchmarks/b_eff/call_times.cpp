@@ -113,7 +113,7 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
             if (!setup.patterns[i].counts()) continue;
             PatternRank rank(session.comm, line, setup.patterns[i], setup.seed, exchanges, methods);
             const auto nodes = rank.partner_nodes(job.topology.node);
-            const std::int64_t measured = run.cell(0, length, i, 0).loops;
+            const std::int64_t measured = run.experiment(0, length, i, 0).loops;
             const std::int64_t loops = std::clamp<std::int64_t>(measured, 1, most_loops);
             session.progress.call(call_name(Method::sendrecv));
             session.comm.barrier();

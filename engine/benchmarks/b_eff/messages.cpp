@@ -91,7 +91,7 @@ std::size_t Messages::places(std::size_t bytes) const {
 
 /// Starts at the beginning of the memory, so that each round through it uses the same places. Only
 /// then is a byte that is set at the end of a message never inside another message.
-void Messages::prepare_all(const Series& series) {
+void Messages::prepare_all(const Loops& series) {
     if (!kept_) return;
     const auto bytes = static_cast<std::size_t>(series.bytes);
     const auto messages = static_cast<std::size_t>(series.loops) * series.partners.size();
@@ -103,7 +103,7 @@ void Messages::prepare_all(const Series& series) {
     position_ = 0;
 }
 
-Messages::Checked Messages::check_all(const Series& series) {
+Messages::Checked Messages::check_all(const Loops& series) {
     Checked checked;
     if (!kept_) return checked;
     keeps_ = false;

@@ -44,7 +44,7 @@ class Messages {
     /// The loops of an experiment whose messages are verified whole. prepare_all() comes before
     /// them and check_all() after them, both untimed and without effect unless all bytes are to be
     /// verified. Between them messages are received into separate memory.
-    struct Series {
+    struct Loops {
         std::span<const Partners> partners;
         std::int64_t bytes = 0;  ///< of a message
         std::int64_t loops = 0;
@@ -54,8 +54,8 @@ class Messages {
         int wrong = 0;  ///< messages with a wrong byte between their first and last
         MessageCounts messages;
     };
-    void prepare_all(const Series& series);
-    Checked check_all(const Series& series);
+    void prepare_all(const Loops& series);
+    Checked check_all(const Loops& series);
     /// The first wrong message so far.
     const std::optional<WrongMessage>& first_wrong() const { return first_wrong_; }
 

@@ -11,18 +11,20 @@ namespace effio::b_eff {
 namespace {
 
 /// One experiment, and where it belongs.
-struct Experiment {
+struct ExperimentPlace {
     const RunResult& run;
     LengthDone done;
     std::size_t number = 0;  ///< of the pattern
     int method = 0;
 
     const Pattern& pattern() const { return run.setup.patterns[number]; }
-    const Cell& cell() const { return run.cell(done.repetition, done.length, number, method); }
+    const Experiment& experiment() const {
+        return run.experiment(done.repetition, done.length, number, method);
+    }
 };
 
-const Fields<Experiment>& place_fields() {
-    using E = Experiment;
+const Fields<ExperimentPlace>& place_fields() {
+    using E = ExperimentPlace;
     static const Fields<E> fields{
         {"pattern", Unit::count, "number of the pattern",
          [](const E& e) { return e.pattern().number; }},
@@ -37,20 +39,20 @@ const Fields<Experiment>& place_fields() {
     return fields;
 }
 
-const Fields<Experiment>& experiment_fields() {
-    using E = Experiment;
+const Fields<ExperimentPlace>& experiment_fields() {
+    using E = ExperimentPlace;
     static const Fields<E> fields{
-        {"loops", Unit::count, "timed together", [](const E& e) { return e.cell().loops; }},
+        {"loops", Unit::count, "timed together", [](const E& e) { return e.experiment().loops; }},
         {"round", Unit::count, "from 1", [](const E& e) { return number_of(e.run.round); }},
         {"process_bytes_per_second", spread_fields(Unit::bytes_per_second),
-         "of a process that took part", [](const E& e) { return e.cell().process_rate; }},
+         "of a process that took part", [](const E& e) { return e.experiment().process_rate; }},
         {"nominal_messages_per_loop", Unit::count, "by the definition",
          [](const E& e) { return e.pattern().messages(); }},
         {"steps_per_loop", Unit::count, "by the definition",
          [](const E& e) { return e.pattern().step_count(); }},
         Field<E>("verification", message_count_fields(), "messages, with --verify all",
-                 [](const E& e) { return e.cell().verified; })
-            .only_if([](const E& e) { return e.cell().verified.any(); })};
+                 [](const E& e) { return e.experiment().verified; })
+            .only_if([](const E& e) { return e.experiment().verified.any(); })};
     return fields;
 }
 
@@ -191,8 +193,8 @@ class RecordView : public Observer {
     void length(const RunResult& run, LengthDone done) override {
         for (std::size_t pattern = 0; pattern < run.pattern_count(); ++pattern) {
             for (int method = 0; method < method_count; ++method) {
-                const Cell& c = run.cell(done.repetition, done.length, pattern, method);
-                if (c.state == Cell::State::measured) record(run, done, pattern, method, c);
+                const Experiment& c = run.experiment(done.repetition, done.length, pattern, method);
+                if (c.state == Experiment::State::measured) record(run, done, pattern, method, c);
             }
         }
     }
@@ -233,8 +235,8 @@ class RecordView : public Observer {
     }
 
     void record(const RunResult& run, LengthDone done, std::size_t pattern, int method,
-                const Cell& c) {
-        const Experiment of{run, done, pattern, method};
+                const Experiment& c) {
+        const ExperimentPlace of{run, done, pattern, method};
         const Pattern& p = of.pattern();
         Measurement m;
         m.benchmark = "b-eff";

@@ -35,12 +35,12 @@ RunResult::RunResult(Setup s)
       node_steps(setup.patterns.size()),
       best_methods(index_of(setup.parameters.repetitions()),
                    std::vector<int>(setup.patterns.size(), -1)),
-      cells_(index_of(repetitions() * length_count * method_count) * setup.patterns.size()),
+      experiments_(index_of(repetitions() * length_count * method_count) * setup.patterns.size()),
       loops_(index_of(repetitions() * length_count * method_count)) {
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
+    for (std::size_t i = 0; i < experiments_.size(); ++i) {
         const Pattern& p = setup.patterns[i / method_count % setup.patterns.size()];
         const int method = static_cast<int>(i % method_count);
-        if (!p.has_method(method)) cells_[i].state = Cell::State::no_method;
+        if (!p.has_method(method)) experiments_[i].state = Experiment::State::no_method;
     }
 }
 
@@ -48,14 +48,15 @@ std::size_t RunResult::place(int repetition, int length) const {
     return index_of(repetition * length_count + length);
 }
 
-Cell& RunResult::cell(int repetition, int length, std::size_t pattern, int method) {
-    return cells_.at((place(repetition, length) * pattern_count() + pattern) * method_count +
-                     index_of(method));
+Experiment& RunResult::experiment(int repetition, int length, std::size_t pattern, int method) {
+    return experiments_.at((place(repetition, length) * pattern_count() + pattern) * method_count +
+                           index_of(method));
 }
 
-const Cell& RunResult::cell(int repetition, int length, std::size_t pattern, int method) const {
-    return cells_.at((place(repetition, length) * pattern_count() + pattern) * method_count +
-                     index_of(method));
+const Experiment& RunResult::experiment(int repetition, int length, std::size_t pattern,
+                                        int method) const {
+    return experiments_.at((place(repetition, length) * pattern_count() + pattern) * method_count +
+                           index_of(method));
 }
 
 LoopRow& RunResult::loops(int repetition, int length, int method) {
@@ -84,7 +85,7 @@ double RunResult::best(int length, std::size_t pattern, Choice choice) const {
         if (choice.repetition.value_or(repetition) != repetition) continue;
         for (int method = 0; method < method_count; ++method) {
             if (choice.method.value_or(method) != method) continue;
-            const Cell& c = cell(repetition, length, pattern, method);
+            const Experiment& c = experiment(repetition, length, pattern, method);
             if (c.has_rate()) best = std::max(best, c.rate);
         }
     }

@@ -24,7 +24,7 @@
 namespace effio::b_eff {
 
 /// One experiment: a pattern, length, method and repetition.
-struct Cell {
+struct Experiment {
     enum class State {
         missing,  ///< not (yet) measured, and no value
         measured,
@@ -95,8 +95,8 @@ class RunResult {
     double official_time_share() const;
     int repetitions() const { return setup.parameters.repetitions(); }
     std::size_t pattern_count() const { return setup.patterns.size(); }
-    Cell& cell(int repetition, int length, std::size_t pattern, int method);
-    const Cell& cell(int repetition, int length, std::size_t pattern, int method) const;
+    Experiment& experiment(int repetition, int length, std::size_t pattern, int method);
+    const Experiment& experiment(int repetition, int length, std::size_t pattern, int method) const;
     LoopRow& loops(int repetition, int length, int method);
     const LoopRow& loops(int repetition, int length, int method) const;
     bool uses(int method) const { return setup.parameters.uses(static_cast<Method>(method)); }
@@ -116,7 +116,7 @@ class RunResult {
   private:
     std::size_t place(int repetition, int length) const;
 
-    std::vector<Cell> cells_;
+    std::vector<Experiment> experiments_;
     std::vector<LoopRow> loops_;
 };
 
@@ -164,7 +164,7 @@ Uncertainty uncertainty(const RunResult& run);
 std::vector<Criterion> criteria(const RunResult& run);
 bool valid(const RunResult& run);
 
-/// A length is finished: its cells and loop rows are in the result.
+/// A length is finished: its experiments and loop rows are in the result.
 struct LengthDone {
     int repetition = 0;
     int length = 0;

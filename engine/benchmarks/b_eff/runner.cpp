@@ -177,8 +177,8 @@ void Runner::measure_pattern(std::size_t pattern, int length, std::span<const st
 double Runner::time_loops(PatternRank& rank, Method method, int length, std::int64_t loops,
                           Received& received) {
     const bool warms_up = length < first_cold_length;
-    const Messages::Series series{rank.partners(), setup_.lengths[length],
-                                  loops + (warms_up ? 1 : 0), rank.position()};
+    const Messages::Loops series{rank.partners(), setup_.lengths[length],
+                                 loops + (warms_up ? 1 : 0), rank.position()};
     messages_.prepare_all(series);
     if (warms_up) loop(rank, method, length, received.errors);
     double seconds = 0;
@@ -269,8 +269,8 @@ void Runner::collect(int repetition, int length, std::span<const std::int64_t> l
         if (!(ranks > 0)) continue;
         const std::size_t pattern = i / method_count;
         const int method = static_cast<int>(i % method_count);
-        Cell& c = run_.cell(repetition, length, pattern, method);
-        c.state = Cell::State::measured;
+        Experiment& c = run_.experiment(repetition, length, pattern, method);
+        c.state = Experiment::State::measured;
         c.loops = loops[static_cast<std::size_t>(method)];
         c.process_rate = {low[2 * i], sum[sums * i] / ranks, high[2 * i]};
         c.seconds = {low[2 * i + 1], sum[sums * i + 1] / ranks, high[2 * i + 1]};
@@ -333,7 +333,7 @@ int Runner::best_method(int repetition, int length, std::size_t pattern) const {
         if (!measures(pattern, m)) continue;
         double rate = own_rates_[slot(pattern, m)];
         // A root that the grid has no place for judges by the rate of all.
-        if (!(rate > 0)) rate = run_.cell(repetition, length - 1, pattern, m).rate;
+        if (!(rate > 0)) rate = run_.experiment(repetition, length - 1, pattern, m).rate;
         if (best < 0 || rate >= best_rate) {
             best = m;
             best_rate = rate;
@@ -362,14 +362,14 @@ void Runner::decide_short_cut(int repetition, int length, LoopLengths& loops) {
 void Runner::copy_to_other_methods(int repetition, int length) {
     for (std::size_t pattern = 0; pattern < run_.pattern_count(); ++pattern) {
         if (length < first_short_length || chosen_[pattern] < 0) continue;
-        const Cell& best = run_.cell(repetition, length, pattern, chosen_[pattern]);
+        const Experiment& best = run_.experiment(repetition, length, pattern, chosen_[pattern]);
         for (int m = 0; m < method_count; ++m) {
-            Cell& c = run_.cell(repetition, length, pattern, m);
-            if (m == chosen_[pattern] || !run_.uses(m) || c.state == Cell::State::no_method) {
+            Experiment& c = run_.experiment(repetition, length, pattern, m);
+            if (m == chosen_[pattern] || !run_.uses(m) || c.state == Experiment::State::no_method) {
                 continue;
             }
             c = best;
-            c.state = Cell::State::copied;
+            c.state = Experiment::State::copied;
             c.errors = 0;
         }
     }
@@ -380,11 +380,11 @@ void Runner::copy_last_length(int repetition) {
     if (!session_.comm.is_root()) return;
     for (std::size_t pattern = 0; pattern < run_.pattern_count(); ++pattern) {
         for (int m = 0; m < method_count; ++m) {
-            const Cell& first = run_.cell(0, last_length, pattern, m);
+            const Experiment& first = run_.experiment(0, last_length, pattern, m);
             if (!first.has_rate()) continue;
-            Cell& c = run_.cell(repetition, last_length, pattern, m);
+            Experiment& c = run_.experiment(repetition, last_length, pattern, m);
             c = first;
-            c.state = Cell::State::copied;
+            c.state = Experiment::State::copied;
             c.errors = 0;
         }
     }

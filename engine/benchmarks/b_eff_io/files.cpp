@@ -60,7 +60,7 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
     mode.delete_on_close = f.access == Access::read && !setup_.parameters.storage.keep;
     const Capabilities can = storage_.capabilities();
     f.cold.emplace(
-        Cold::Place{f.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+        Cold::Context{f.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
         setup_.parameters.storage.cache, [path](const Cold::Look& look) { look(path); });
     if (f.access != Access::write) {
         // Each write was synced, so every page is clean.

@@ -77,7 +77,7 @@ class Runner {
         CommonClock& common;  ///< of the partition
         std::string tag;      ///< the part of the name that depends on the partition and type
         std::unique_ptr<ByteFile> file;
-        HintRules::Cell cell;
+        HintRules::FilePlace cell;
         std::optional<Cold> cold;
         TypeResult sums;
         double weighted = 0;

@@ -77,7 +77,7 @@ std::size_t Runner::memory_bytes() const {
                   mesh_.elements(File::centred) * 4, mesh_.elements(File::corner) * 4});
     if (setup_.parameters.read != ReadBack::none) {
         for (const File file : all_files) {
-            const Task t = task(file, false, 0, 0);
+            const FileTransfer t = task(file, false, 0, 0);
             std::int64_t share = 0;
             for (std::size_t v = 0; v < t.definition.contents.size(); ++v) {
                 share += t.definition.schema.bytes(v, source(t, v));
@@ -173,20 +173,21 @@ void Runner::compute() {
     compute_seconds_ += session_.clock.now() - begin;
 }
 
-Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::int64_t dump) const {
+Runner::FileTransfer Runner::task(File file, bool write, std::int64_t repetition,
+                                  std::int64_t dump) const {
     const auto& p = setup_.parameters;
     const std::string name = file_name(p.prefix, library_.name(), file, static_cast<int>(dump));
     const Writers owners = write ? Writers{comm_.rank(), 1} : sources_;
     const FileSet files = library_.files(name, setup_.writers);
     const FileDefinition& definition = definitions_[index(file)];
-    Task t{file,
-           repetition,
-           dump,
-           definition,
-           owners,
-           write,
-           {target_.path(name), definition.schema, {}, p.access},
-           {}};
+    FileTransfer t{file,
+                   repetition,
+                   dump,
+                   definition,
+                   owners,
+                   write,
+                   {target_.path(name), definition.schema, {}, p.access},
+                   {}};
     for (int i = 0; i < (files.indexed ? owners.count : 1); ++i) {
         t.own_paths.push_back(target_.path(files, files.indexed ? owners.first + i : 0));
     }
@@ -196,18 +197,18 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
         hints.set("romio_ds_write", "disable");
         hints.set("nc_var_align_size", "1");
     }
-    const HintRules::Cell cell{comm_.size(), write ? "write" : "read",
-                               std::string(flash_io::name(file))};
+    const HintRules::FilePlace cell{comm_.size(), write ? "write" : "read",
+                                    std::string(flash_io::name(file))};
     for (const auto& [key, value] : rules_.for_open(cell)) hints.set(key, value);
     return t;
 }
 
 void Runner::write_file(std::int64_t repetition, std::int64_t dump, File file) {
-    Task t = task(file, true, repetition, dump);
+    FileTransfer t = task(file, true, repetition, dump);
     carry_out(t);
 }
 
-Status Runner::put_header(const Task& t) {
+Status Runner::put_header(const FileTransfer& t) {
     ArrayFile& open = *t.open;
     // Where this rank's blocks begin; each rank of the original knows the numbers of all.
     const std::int64_t first = comm_.sum_below(geometry_.blocks_of(comm_.rank()));
@@ -231,7 +232,7 @@ Status Runner::put_header(const Task& t) {
     return {};
 }
 
-Status Runner::put_unknowns(const Task& t) {
+Status Runner::put_unknowns(const FileTransfer& t) {
     ArrayFile& open = *t.open;
     std::size_t slot = 0;
     const std::int64_t elements = mesh_.elements(t.file);
@@ -267,7 +268,8 @@ Status Runner::put_unknowns(const Task& t) {
     return buffered(t) ? open.detach_buffer() : Status{};
 }
 
-Status Runner::put_variable(const Task& t, std::size_t variable, std::span<const std::byte> data) {
+Status Runner::put_variable(const FileTransfer& t, std::size_t variable,
+                            std::span<const std::byte> data) {
     ArrayFile& open = *t.open;
     const Slab share = t.definition.schema.share(variable, comm_.rank());
     if (!setup_.nonblocking) return open.put(variable, share, data);
@@ -277,14 +279,14 @@ Status Runner::put_variable(const Task& t, std::size_t variable, std::span<const
 }
 
 void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
-    Task t = task(file, false, repetition, dump);
+    FileTransfer t = task(file, false, repetition, dump);
     // What is not read must not look right.
     std::memset(memory_.bytes().data(), 0, memory_.size());
     carry_out(t);
 }
 
 /// A restart also reads what the file has in addition to the blocks.
-Status Runner::get_attributes(Task& t) {
+Status Runner::get_attributes(FileTransfer& t) {
     if (!library_.capabilities().attributes) return {};
     for (const auto& expected : t.definition.schema.attributes) {
         auto attribute = t.open->attribute(expected);
@@ -294,7 +296,7 @@ Status Runner::get_attributes(Task& t) {
     return {};
 }
 
-Slab Runner::source(const Task& t, std::size_t variable) const {
+Slab Runner::source(const FileTransfer& t, std::size_t variable) const {
     const ArraySchema& schema = t.definition.schema;
     // Every rank reads the header.
     if (!schema.shared_out(variable)) return schema.whole(variable);
@@ -303,7 +305,7 @@ Slab Runner::source(const Task& t, std::size_t variable) const {
                        geometry_.first_block(t.owners.first + t.owners.count) - begin);
 }
 
-Status Runner::get_all(const Task& t) {
+Status Runner::get_all(const FileTransfer& t) {
     ArrayFile& open = *t.open;
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
@@ -318,7 +320,7 @@ Status Runner::get_all(const Task& t) {
     return setup_.nonblocking ? open.wait() : Status{};
 }
 
-std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
+std::int64_t Runner::verify(const FileTransfer& t, Outcome& mine) const {
     session_.progress.call("verify");
     for (std::size_t i = 0; i < t.found.size(); ++i) {
         const ArrayAttribute& right = t.definition.schema.attributes[i];
@@ -349,7 +351,7 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     return verified;
 }
 
-VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
+VisitSteps Runner::steps(FileTransfer& t, FileRun& run, Outcome& mine) {
     VisitSteps steps;
     steps.opening = {{t.write ? "header" : "open", [this, &t]() -> Status {
                           auto made = t.write ? library_.create(comm_, t.request)
@@ -384,7 +386,7 @@ VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
     return steps;
 }
 
-Result<Footprint> Runner::size_of_files(const Task& t) const {
+Result<Footprint> Runner::size_of_files(const FileTransfer& t) const {
     const ArrayCapabilities can = library_.capabilities();
     if (can.shared_file && !comm_.is_root()) return Footprint{};
     const ArraySchema& schema = t.request.schema;
@@ -392,7 +394,7 @@ Result<Footprint> Runner::size_of_files(const Task& t) const {
                  can.shared_file ? schema.bytes() : schema.share_bytes(comm_.rank()), false);
 }
 
-Runner::OneFile Runner::visit(Task& t) {
+Runner::OneFile Runner::visit(FileTransfer& t) {
     const auto& p = setup_.parameters;
     const ArrayCapabilities can = library_.capabilities();
     FileRun run;
@@ -440,7 +442,7 @@ Runner::OneFile Runner::visit(Task& t) {
     return {std::move(run), std::move(agreed)};
 }
 
-void Runner::carry_out(Task& t) {
+void Runner::carry_out(FileTransfer& t) {
     Progress::Step step;
     step.title =
         fmt::format("{} {} {:04d}", t.write ? "write" : "read", flash_io::name(t.file), t.dump);

@@ -32,7 +32,7 @@ class Runner {
         int count = 1;
     };
     /// One file to be written or read.
-    struct Task {
+    struct FileTransfer {
         File file;
         std::int64_t repetition;
         std::int64_t dump;
@@ -47,7 +47,7 @@ class Runner {
         std::int64_t beside = 0;  ///< bytes in it in addition to the data, once it is closed
         Histogram times = {};
     };
-    Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
+    FileTransfer task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
 
     static Writers find_sources(const Job& job, const Setup& setup);
     /// Distinguishes the values of dumps and repetitions. In the last repetition, whose files may
@@ -59,31 +59,34 @@ class Runner {
     }
     std::size_t memory_bytes() const;
     /// What this rank moves of a variable of a file that it reads.
-    Slab source(const Task& t, std::size_t variable) const;
+    Slab source(const FileTransfer& t, std::size_t variable) const;
     void run_repetition(std::int64_t number);
     /// Of the last repetition, for --until-ci.
     void add_rates();
     void write_dumps(std::int64_t repetition);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status put_header(const Task& t);
-    Status put_unknowns(const Task& t);
-    Status put_variable(const Task& t, std::size_t variable, std::span<const std::byte> data);
+    Status put_header(const FileTransfer& t);
+    Status put_unknowns(const FileTransfer& t);
+    Status put_variable(const FileTransfer& t, std::size_t variable,
+                        std::span<const std::byte> data);
     void read_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status get_attributes(Task& t);
-    Status get_all(const Task& t);
-    std::int64_t verify(const Task& t, Outcome& mine) const;
-    void carry_out(Task& t);
+    Status get_attributes(FileTransfer& t);
+    Status get_all(const FileTransfer& t);
+    std::int64_t verify(const FileTransfer& t, Outcome& mine) const;
+    void carry_out(FileTransfer& t);
     struct OneFile {
         FileRun run;
         Agreed agreed;
     };
-    OneFile visit(Task& t);
-    VisitSteps steps(Task& t, FileRun& run, Outcome& mine);
+    OneFile visit(FileTransfer& t);
+    VisitSteps steps(FileTransfer& t, FileRun& run, Outcome& mine);
     /// Of the file that this rank reports, its own or the shared one.
-    Result<Footprint> size_of_files(const Task& t) const;
-    bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
-    bool in_place(const Task& t) const {
+    Result<Footprint> size_of_files(const FileTransfer& t) const;
+    bool buffered(const FileTransfer& t) const {
+        return setup_.nonblocking && t.file != File::checkpoint;
+    }
+    bool in_place(const FileTransfer& t) const {
         return setup_.parameters.memory == Memory::in_place && t.file == File::checkpoint;
     }
     Job& job_;

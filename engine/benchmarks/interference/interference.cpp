@@ -56,7 +56,7 @@ std::string place_beside(const std::string& result) {
 /// The job in `rounds` rounds, on one rank of it.
 class Rounds {
   public:
-    Rounds(const Parameters& parameters, const together::Options& options, const Task& whole,
+    Rounds(const Parameters& parameters, const together::Options& options, const GroupRun& whole,
            World& world, Comm& all, Results& results)
         : parameters_(parameters),
           options_(options),
@@ -199,7 +199,7 @@ class Rounds {
 
     const Parameters& parameters_;
     const together::Options& options_;
-    const Task& whole_;
+    const GroupRun& whole_;
     World& world_;
     Comm& all_;
     Results& results_;
@@ -359,7 +359,7 @@ class Interference : public WholeJob {
                 return fits.error().exit_code;
             }
         }
-        const Task whole{*this, job, table, invocation};
+        const GroupRun whole{*this, job, table, invocation};
         World world(sentinel_settings(whole));
         Clock real;
         Comm all = Comm::world(real);

@@ -154,7 +154,7 @@ class GroupTurn {
         return open_results(comm_, *member.benchmark, job, member.invocation);
     }
 
-    Task task_of(const Member& member) {
+    GroupRun task_of(const Member& member) {
         return {.benchmark = *member.benchmark,
                 .options = member.job,
                 .table = member.table,
@@ -182,7 +182,7 @@ class GroupTurn {
 
     /// `work` in a session over the results.
     template <class Work>
-    void on_stage(const Task& task, Results& results, Work&& work) {
+    void on_stage(const GroupRun& task, Results& results, Work&& work) {
         WatchedSession watched(world_, comm_, task, results);
         const AtAbruptEnd watching(watched.session(), [this] { send_call_off(); });
         work(watched.session());
@@ -190,7 +190,7 @@ class GroupTurn {
     }
 
     void first_run(Results& results) {
-        const Task task = task_of(mine_);
+        const GroupRun task = task_of(mine_);
         on_stage(task, results, [&](Session& session) {
             if (works_) {
                 end_ = run_task(task, session, world_);
@@ -271,7 +271,7 @@ class GroupTurn {
         if (!results) return false;
         std::atomic<bool> stop{false};
         std::atomic<bool> enough{false};
-        Task task = task_of(member);
+        GroupRun task = task_of(member);
         task.again = true;
         task.stop = &stop;
         if (!clock_.is_virtual()) {

@@ -34,7 +34,7 @@ std::int64_t Runner::end_of_read(const Geometry& g, std::int64_t worker,
 }
 
 /// Checks that the files are long enough for the read, and counts the holes in what it reads.
-Status Runner::check_readable(const Task& task, Readable& readable) const {
+Status Runner::check_readable(const PassPlan& task, Readable& readable) const {
     const auto& p = setup_.parameters;
     if (!real_files_) return {};
     const Geometry g = geometry(task.transfer);
@@ -81,7 +81,7 @@ void Runner::count_holes(const Geometry& g, std::int64_t worker, std::int64_t tr
 }
 
 /// The files that this rank is about to read, each of them once.
-std::vector<std::string> Runner::files_of(const Task& task) const {
+std::vector<std::string> Runner::files_of(const PassPlan& task) const {
     std::vector<std::string> paths;
     const bool shared = setup_.parameters.files == Files::shared;
     const std::size_t files = shared ? 1 : task.transfers.size();
@@ -94,7 +94,7 @@ std::vector<std::string> Runner::files_of(const Task& task) const {
 }
 
 /// Drops what is to be read from this node's cache, if asked, and sees what stays.
-void Runner::before_reading(const Task& task, Cold& cold, Readable& readable, Outcome& mine) {
+void Runner::before_reading(const PassPlan& task, Cold& cold, Readable& readable, Outcome& mine) {
     const auto& p = setup_.parameters;
     if (!real_files_) return;
     if (session_.late_views) {
@@ -147,7 +147,7 @@ void Runner::remove_own(std::int64_t repetition, Outcome& mine) {
 }
 
 /// Before the time begins: the files that this rank makes, with their stripes.
-void Runner::make_striped_files(const Task& task, Outcome& mine) {
+void Runner::make_striped_files(const PassPlan& task, Outcome& mine) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
     if (mine.error || (shared && !comm_.is_root())) return;

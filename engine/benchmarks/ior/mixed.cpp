@@ -51,9 +51,9 @@ bool Runner::shows_lost_writes() const {
     return !p.verify.empty() && p.order != Order::random && storage_.capabilities().stores_data;
 }
 
-Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& first,
+Agreed Runner::write_around(const PassPlan& phase, const std::vector<std::int64_t>& first,
                             bool inverted) {
-    Task task = phase;
+    PassPlan task = phase;
     task.timed = false;
     task.compare = false;
     Calls calls = calls_of(task);
@@ -84,13 +84,13 @@ Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& 
     return loop_.agree(comm_, m.outcome);
 }
 
-Agreed Runner::prepare_mixed(const Task& task) {
+Agreed Runner::prepare_mixed(const PassPlan& task) {
     if (!shows_lost_writes()) return {};
     const std::vector<std::int64_t> all(task.transfers.size(), 0);
     return write_around(task, all, true);
 }
 
-void Runner::complete_mixed(const Task& task, const PassDone& pass) {
+void Runner::complete_mixed(const PassPlan& task, const PassDone& pass) {
     if (!shows_lost_writes() || loop_.stops()) return;
     std::vector<std::int64_t> first;
     bool missing = false;

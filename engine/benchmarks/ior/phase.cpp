@@ -55,7 +55,7 @@ double wait_of_a_rank(const Parameters& p, const Geometry& g) {
 
 }  // namespace
 
-Calls Runner::calls_of(const Task& task) const {
+Calls Runner::calls_of(const PassPlan& task) const {
     const auto& p = setup_.parameters;
     Calls calls;
     calls.access = task.access;
@@ -77,7 +77,7 @@ Calls Runner::calls_of(const Task& task) const {
     return calls;
 }
 
-Until Runner::until_of(const Task& task) const {
+Until Runner::until_of(const PassPlan& task) const {
     const auto& p = setup_.parameters;
     Until until;
     if (!task.timed) return until;
@@ -95,10 +95,10 @@ Until Runner::until_of(const Task& task) const {
     return until;
 }
 
-Hints Runner::hints_of(const Task& task) const {
+Hints Runner::hints_of(const PassPlan& task) const {
     const auto& p = setup_.parameters;
-    const HintRules::Cell cell{comm_.size(), std::string(name(task.access)),
-                               std::string(name(p.files))};
+    const HintRules::FilePlace cell{comm_.size(), std::string(name(task.access)),
+                                    std::string(name(p.files))};
     Hints all = hints_.for_open(cell);
     for (const auto& [key, value] : hints_.for_row(cell, task.transfer, false)) all.set(key, value);
     for (const auto& hint : p.hints) {
@@ -108,19 +108,19 @@ Hints Runner::hints_of(const Task& task) const {
     return all;
 }
 
-std::string Runner::path_of(const Task& task, std::int64_t worker) const {
+std::string Runner::path_of(const PassPlan& task, std::int64_t worker) const {
     return names_.path(target_, worker, task.repetition);
 }
 
 /// Of this rank; 0 where a time limit decides, which may be after the last byte.
-std::int64_t Runner::planned_bytes(const Task& task) const {
+std::int64_t Runner::planned_bytes(const PassPlan& task) const {
     if (task.timed && setup_.parameters.min_time.count > 0) return 0;
     const std::int64_t calls =
         std::accumulate(task.transfers.begin(), task.transfers.end(), std::int64_t{0});
     return calls * calls_of(task).bytes();
 }
 
-void Runner::begin_step(const Task& task, const char* what) {
+void Runner::begin_step(const PassPlan& task, const char* what) {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
     Progress::Step step;
@@ -144,7 +144,7 @@ void Runner::begin_step(const Task& task, const char* what) {
     session_.progress.begin(step);
 }
 
-Status Runner::open(const Task& task, std::vector<WorkerShare>& shares) {
+Status Runner::open(const PassPlan& task, std::vector<WorkerShare>& shares) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
     const OpenMode mode = task.access == Access::write   ? OpenMode::creating()
@@ -170,7 +170,7 @@ Status Runner::open(const Task& task, std::vector<WorkerShare>& shares) {
 }
 
 /// What belongs to the open: storage reserved, the view set.
-Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worker) {
+Status Runner::prepare_file(const PassPlan& task, ByteFile& file, std::int64_t worker) {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
     if (p.preallocate && task.access == Access::write) {
@@ -181,7 +181,7 @@ Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worke
 }
 
 /// Where its calls go.
-Status Runner::aim(const Task& task, WorkerShare& share) const {
+Status Runner::aim(const PassPlan& task, WorkerShare& share) const {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
     std::int64_t existing = g.blocks().file_bytes();
@@ -199,7 +199,7 @@ Status Runner::aim(const Task& task, WorkerShare& share) const {
 }
 
 /// Buffers are filled before the time begins.
-std::vector<WorkerShare> Runner::shares_of(const Task& task, const Calls& calls) const {
+std::vector<WorkerShare> Runner::shares_of(const PassPlan& task, const Calls& calls) const {
     const auto& p = setup_.parameters;
     std::vector<WorkerShare> shares(task.transfers.size());
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -229,7 +229,7 @@ std::vector<WorkerShare> Runner::shares_of(const Task& task, const Calls& calls)
 }
 
 /// The calls of all workers of this rank.
-Status Runner::move(const Task& task, const Calls& calls, Measured& m) {
+Status Runner::move(const PassPlan& task, const Calls& calls, Measured& m) {
     // Who could not open comes to where the others meet, and does nothing there.
     if (m.outcome.error) {
         for (WorkerShare& share : m.shares) share.transfers = 0;
@@ -246,7 +246,7 @@ Status Runner::move(const Task& task, const Calls& calls, Measured& m) {
     return {};
 }
 
-VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
+VisitSteps Runner::steps(const PassPlan& task, const Calls& calls, Measured& m) {
     const auto& p = setup_.parameters;
     const Until until = until_of(task);
     // Ranks whose next calls on the file are collective agree first; the others just go on.
@@ -291,7 +291,7 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     return steps;
 }
 
-Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
+Runner::Measured Runner::measure(const PassPlan& task, const Cold* cold) {
     Measured m;
     const Calls calls = calls_of(task);
     m.shares = shares_of(task, calls);
@@ -308,7 +308,7 @@ Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
 }
 
 /// Seconds of this rank.
-std::vector<NamedNumber> Runner::parts_of(const Task& task, const Measured& m) const {
+std::vector<NamedNumber> Runner::parts_of(const PassPlan& task, const Measured& m) const {
     const auto& p = setup_.parameters;
     const PartSpan& transfer = m.seen.part("transfer");
     const double compare = m.pass.longest(&WorkerResult::compare_seconds);
@@ -337,7 +337,7 @@ std::vector<NamedNumber> Runner::parts_of(const Task& task, const Measured& m) c
     return parts;
 }
 
-std::vector<PartSpan> Runner::spans_of(const Task& task, const Visited& seen) const {
+std::vector<PartSpan> Runner::spans_of(const PassPlan& task, const Visited& seen) const {
     const PartSpan& transfer = seen.part("transfer");
     const PartSpan& close = seen.part("close");
     const PartSpan& sync = seen.part("sync");
@@ -356,7 +356,7 @@ std::vector<PartSpan> Runner::spans_of(const Task& task, const Visited& seen) co
     return spans;
 }
 
-PhaseResult Runner::sum_up(const Task& task, Measured& m) {
+PhaseResult Runner::sum_up(const PassPlan& task, Measured& m) {
     const auto& p = setup_.parameters;
     PhaseResult r;
     m.seen.seconds = parts_of(task, m);
@@ -459,7 +459,7 @@ std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,
 }
 
 /// What only this rank knows of its calls goes to a separate file.
-void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) const {
+void Runner::save_calls(const PassPlan& task, const Measured& m, Outcome& mine) const {
     const auto& prefix = setup_.parameters.save_calls;
     if (!prefix) return;
     // IOR's name, and the size where several are measured.
@@ -473,14 +473,14 @@ void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) cons
     if (!wrote) mine.fail(session_.signed_error(wrote.error()));
 }
 
-void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
+void Runner::finish(const PassPlan& task, Measured& m, PhaseResult& result) {
     save_calls(task, m, m.outcome);
     result.add(loop_.agree(comm_, m.outcome));
     result.valid = result.valid && !result.interrupted;
 }
 
 /// What was written without an error must be there: libraries hide failures.
-void Runner::check_sizes(const Task& task, const Measured& m, Outcome& mine) const {
+void Runner::check_sizes(const PassPlan& task, const Measured& m, Outcome& mine) const {
     if (!real_files_ || mine.error) return;
     for (std::size_t i = 0; i < m.pass.results.size(); ++i) {
         const std::array path{path_of(task, worker(task.owner, i))};

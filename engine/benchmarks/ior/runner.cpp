@@ -74,7 +74,7 @@ Outcome Runner::run() {
 /// All phases once with one transfer size.
 void Runner::repeat(std::int64_t repetition, std::size_t size) {
     const auto& p = setup_.parameters;
-    Task task;
+    PassPlan task;
     task.repetition = repetition;
     task.transfer = p.transfers[size].count;
     task.seed = seed_of(repetition, size);
@@ -170,7 +170,7 @@ std::vector<std::int64_t> Runner::transfers_of(Partners partners, std::int64_t t
     return theirs;
 }
 
-Cold Runner::cold_of(const Task& task) const {
+Cold Runner::cold_of(const PassPlan& task) const {
     return {{comm_, topology_, target_.file_system(), real_files_, storage_.capabilities().cached},
             setup_.parameters.storage.cache,
             [this, task](const Cold::Look& look) {
@@ -181,7 +181,7 @@ Cold Runner::cold_of(const Task& task) const {
             }};
 }
 
-void Runner::write_phase(Task task) {
+void Runner::write_phase(PassPlan task) {
     const auto& p = setup_.parameters;
     Outcome mine;
     if (!p.use_existing) remove_own(task.repetition, mine);
@@ -203,7 +203,7 @@ void Runner::write_phase(Task task) {
     report(result);
 }
 
-void Runner::read_phase(Task task) {
+void Runner::read_phase(PassPlan task) {
     const auto& p = setup_.parameters;
     // Who also writes does so in its own part.
     const bool mixes = task.access == Access::mixed;
@@ -243,7 +243,7 @@ void Runner::read_phase(Task task) {
     if (mixes && result.valid && !loop_.stops() && p.verifies_after(Access::mixed)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
     } else if (!mixes && result.valid && !loop_.stops() && p.verifies_after(Access::read)) {
-        Task again = task;
+        PassPlan again = task;
         again.timed = false;
         again.compare = true;
         for (std::size_t i = 0; i < again.transfers.size(); ++i) {
@@ -266,8 +266,8 @@ void Runner::report(PhaseResult& result) {
     }
 }
 
-Runner::Task Runner::verification_of(const Task& phase, int distance) const {
-    Task task = phase;
+Runner::PassPlan Runner::verification_of(const PassPlan& phase, int distance) const {
+    PassPlan task = phase;
     task.access = Access::read;
     task.timed = false;
     task.compare = true;
@@ -280,7 +280,7 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
 }
 
 /// On a classic command line files may come from the original, whose random data are others.
-void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
+void Runner::refuse_foreign(const PassPlan& task, Outcome& mine) const {
     const auto& p = setup_.parameters;
     if (!session_.classic || p.writes() || p.data != DataKind::stamped) return;
     if (mine.error && mine.error->exit_code != ExitCode::data_errors) return;
@@ -292,7 +292,7 @@ void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
     mine.error_count = 0;  // not of data
 }
 
-void Runner::verify(const Task& task, PhaseResult& result) {
+void Runner::verify(const PassPlan& task, PhaseResult& result) {
     Measured m = measure(task, nullptr);
     result.verify_seconds = comm_.max(m.seen.counted);
     std::array sums{m.pass.sum(&WorkerResult::verified), m.pass.sum(&WorkerResult::foreign),

@@ -38,7 +38,7 @@ class Runner {
 
   private:
     /// What one timed phase or one untimed pass does.
-    struct Task {
+    struct PassPlan {
         Access access = Access::write;
         std::int64_t repetition = 0;
         std::int64_t transfer = 1;  ///< bytes
@@ -60,30 +60,31 @@ class Runner {
     };
 
     void repeat(std::int64_t repetition, std::size_t size);
-    void write_phase(Task task);
-    void read_phase(Task task);  ///< or a mixed one
+    void write_phase(PassPlan task);
+    void read_phase(PassPlan task);  ///< or a mixed one
     /// Whether the places that a mixed phase writes contain other data before it.
     bool shows_lost_writes() const;
     /// Collective, untimed: writes the places that a mixed phase writes, from transfer `first` of
     /// each worker on. Writes the phase's data, or (`inverted`) the data with all bits inverted.
-    Agreed write_around(const Task& phase, const std::vector<std::int64_t>& first, bool inverted);
+    Agreed write_around(const PassPlan& phase, const std::vector<std::int64_t>& first,
+                        bool inverted);
     /// Collective, before the phase: writes inverted data; false if the run stops.
-    Agreed prepare_mixed(const Task& task);
+    Agreed prepare_mixed(const PassPlan& task);
     /// Collective, after the phase: writes the data of the transfers that it did not reach.
-    void complete_mixed(const Task& task, const PassDone& pass);
-    Task verification_of(const Task& phase, int distance) const;
-    void verify(const Task& task, PhaseResult& result);
-    void refuse_foreign(const Task& task, Outcome& mine) const;
+    void complete_mixed(const PassPlan& task, const PassDone& pass);
+    PassPlan verification_of(const PassPlan& phase, int distance) const;
+    void verify(const PassPlan& task, PhaseResult& result);
+    void refuse_foreign(const PassPlan& task, Outcome& mine) const;
     const NodeOrder& readers_order() const { return pretended_ ? *pretended_ : order_; }
-    void make_striped_files(const Task& task, Outcome& mine);
+    void make_striped_files(const PassPlan& task, Outcome& mine);
     /// `cold` is what was done against the page cache; none where nothing is reported of it.
-    Measured measure(const Task& task, const Cold* cold);
-    VisitSteps steps(const Task& task, const Calls& calls, Measured& m);
-    std::vector<WorkerShare> shares_of(const Task& task, const Calls& calls) const;
-    Status open(const Task& task, std::vector<WorkerShare>& shares);
-    Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
-    Status aim(const Task& task, WorkerShare& share) const;
-    Status move(const Task& task, const Calls& calls, Measured& m);
+    Measured measure(const PassPlan& task, const Cold* cold);
+    VisitSteps steps(const PassPlan& task, const Calls& calls, Measured& m);
+    std::vector<WorkerShare> shares_of(const PassPlan& task, const Calls& calls) const;
+    Status open(const PassPlan& task, std::vector<WorkerShare>& shares);
+    Status prepare_file(const PassPlan& task, ByteFile& file, std::int64_t worker);
+    Status aim(const PassPlan& task, WorkerShare& share) const;
+    Status move(const PassPlan& task, const Calls& calls, Measured& m);
     /// For each file that is open; its failure is this rank's.
     template <class Work>
     Status each_file(Measured& m, Work&& work) const {
@@ -95,39 +96,39 @@ class Runner {
         }
         return {};
     }
-    Calls calls_of(const Task& task) const;
-    Until until_of(const Task& task) const;
-    std::vector<NamedNumber> parts_of(const Task& task, const Measured& m) const;
-    std::vector<PartSpan> spans_of(const Task& task, const Visited& seen) const;
-    PhaseResult sum_up(const Task& task, Measured& m);
+    Calls calls_of(const PassPlan& task) const;
+    Until until_of(const PassPlan& task) const;
+    std::vector<NamedNumber> parts_of(const PassPlan& task, const Measured& m) const;
+    std::vector<PartSpan> spans_of(const PassPlan& task, const Visited& seen) const;
+    PhaseResult sum_up(const PassPlan& task, Measured& m);
     /// `reads` and `writes` are this rank's.
     MixResult mix_of(const PassDone& pass, const PhaseResult& all, const Histogram& reads,
                      const Histogram& writes) const;
     std::vector<RankDetail> details_over_ranks(double bytes, double total, double transfer) const;
-    void save_calls(const Task& task, const Measured& m, Outcome& mine) const;
-    void finish(const Task& task, Measured& m, PhaseResult& result);
+    void save_calls(const PassPlan& task, const Measured& m, Outcome& mine) const;
+    void finish(const PassPlan& task, Measured& m, PhaseResult& result);
     void report(PhaseResult& result);
     void write_count(const Measured& m, Outcome& mine) const;
-    void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
-    Status check_readable(const Task& task, Readable& readable) const;
+    void check_sizes(const PassPlan& task, const Measured& m, Outcome& mine) const;
+    Status check_readable(const PassPlan& task, Readable& readable) const;
     std::int64_t end_of_read(const Geometry& g, std::int64_t worker, std::int64_t transfers) const;
     static void count_holes(const Geometry& g, std::int64_t worker, std::int64_t transfers,
                             const std::string& path, Readable& readable);
-    std::vector<std::string> files_of(const Task& task) const;
-    void before_reading(const Task& task, Cold& cold, Readable& readable, Outcome& mine);
-    Cold cold_of(const Task& task) const;
+    std::vector<std::string> files_of(const PassPlan& task) const;
+    void before_reading(const PassPlan& task, Cold& cold, Readable& readable, Outcome& mine);
+    Cold cold_of(const PassPlan& task) const;
     void remove_own(std::int64_t repetition, Outcome& mine);
     void remove_files(std::int64_t repetition);
     std::vector<std::int64_t> planned(std::int64_t transfer) const;
     std::vector<std::int64_t> transfers_of(Partners partners, std::int64_t transfer) const;
     Geometry geometry(std::int64_t transfer) const;
-    std::string path_of(const Task& task, std::int64_t worker) const;
+    std::string path_of(const PassPlan& task, std::int64_t worker) const;
     std::int64_t worker(int rank, std::size_t thread) const {
         return rank * setup_.parameters.threads + static_cast<std::int64_t>(thread);
     }
-    Hints hints_of(const Task& task) const;
-    std::int64_t planned_bytes(const Task& task) const;
-    void begin_step(const Task& task, const char* what);
+    Hints hints_of(const PassPlan& task) const;
+    std::int64_t planned_bytes(const PassPlan& task) const;
+    void begin_step(const PassPlan& task, const char* what);
     bool go_on();
     std::uint64_t seed_of(std::int64_t repetition, std::size_t size);
     /// Every rank of a shared file takes part in its calls, or at least in open and close.

@@ -58,10 +58,10 @@ class Tables {
         Table table(columns);
         for (Point row : rows) {
             std::vector<std::string> cells{row.library, row.hints};
-            const Series* last = nullptr;
+            const PointMean* last = nullptr;
             for (const auto count : counts) {
                 row.processes = count;
-                const Series* s = all.find(row, write);
+                const PointMean* s = all.find(row, write);
                 cells.push_back(
                     s != nullptr ? fmt::format("{:.1f}", s->mean->rates.mean() / MB_per_s) : "-");
                 if (s != nullptr) last = s;

@@ -187,7 +187,7 @@ Selection select(const Parameters& p, Job* job) {
         for (const auto& set : p.sets) {
             const auto choice = p.backend(library, set);
             if (!choice) continue;  // judged before MPI was started
-            Method method{library, &set, *choice};
+            LibrarySetup method{library, &set, *choice};
             if (job != nullptr) {
                 const auto made = make_arrays(job->session, *choice, job->room);
                 if (auto why = set.idle_for(library, made->capabilities()); !why.empty()) {
@@ -205,8 +205,8 @@ Selection select(const Parameters& p, Job* job) {
 
 namespace {
 
-const Fields<Method>& method_fields() {
-    using C = Method;
+const Fields<LibrarySetup>& method_fields() {
+    using C = LibrarySetup;
     static const Fields<C> fields{
         {"library", Unit::word, "as in --libraries", &C::library},
         {"version", Unit::word, "of the library that runs", &C::version},
@@ -231,14 +231,14 @@ const Fields<Chosen>& chosen_fields() {
         {"warm_up_edge", Unit::count, "of the array that is written before anything counts",
          [](const C&) { return Volume::warm_up_edge; }},
         {"contenders", method_fields(), "in the order of the comparison",
-         [](const C& c) -> const std::vector<Method>& { return c.selection.methods; }},
+         [](const C& c) -> const std::vector<LibrarySetup>& { return c.selection.methods; }},
         {"left_out", Unit::word, "libraries and hints that are not compared, and why",
          [](const C& c) -> const std::vector<std::string>& { return c.selection.left_out; }}};
     return fields;
 }
 
 /// One library with its hints at one point; `file` begins no other method's names.
-study::Cell cell_of(const Parameters& p, const Method& method, const Volume& volume,
+study::Cell cell_of(const Parameters& p, const LibrarySetup& method, const Volume& volume,
                     int set_number = 0) {
     study::Cell cell;
     const HintSet& set = *method.set;

@@ -49,7 +49,7 @@ struct Parameters : study::Options {
 };
 
 /// A library with a set of hints.
-struct Method {
+struct LibrarySetup {
     std::string library;
     const HintSet* set;
     BackendChoice backend;
@@ -59,7 +59,7 @@ struct Method {
 
 /// All that are compared, and why some pairs of the options are not.
 struct Selection {
-    std::vector<Method> methods;
+    std::vector<LibrarySetup> methods;
     std::vector<std::string> left_out;
 };
 /// Those whose settings can be. With a job, libraries are looked at: what a set does not reach is

@@ -11,8 +11,8 @@
 namespace effio::libraries {
 namespace {
 
-const Fields<Series>& library_fields() {
-    using S = Series;
+const Fields<PointMean>& library_fields() {
+    using S = PointMean;
     static const Fields<S> fields{
         {"library", Unit::word, "that wrote or read", [](const S& s) { return s.point.library; }},
         {"hints", Unit::word, "name of the set", [](const S& s) { return s.point.hints; }},
@@ -21,28 +21,28 @@ const Fields<Series>& library_fields() {
     return fields;
 }
 
-Field<Series> access_field() {
+Field<PointMean> access_field() {
     return {"access", Unit::word, "write or read",
-            [](const Series& s) { return s.write ? "write" : "read"; }};
+            [](const PointMean& s) { return s.write ? "write" : "read"; }};
 }
 
 /// All but the number of processes.
-const Fields<Series>& average_place_fields() {
-    static const Fields<Series> fields(library_fields(), {access_field()});
+const Fields<PointMean>& average_place_fields() {
+    static const Fields<PointMean> fields(library_fields(), {access_field()});
     return fields;
 }
 
-const Fields<Series>& place_fields() {
-    static const Fields<Series> fields(library_fields(),
-                                       {{"processes", Unit::count, "that took part",
-                                         [](const Series& s) { return s.point.processes; }},
-                                        access_field()});
+const Fields<PointMean>& place_fields() {
+    static const Fields<PointMean> fields(library_fields(),
+                                          {{"processes", Unit::count, "that took part",
+                                            [](const PointMean& s) { return s.point.processes; }},
+                                           access_field()});
     return fields;
 }
 
 /// A series of a comparison, and what its rates were meant to include.
 struct Compared {
-    const Series& series;
+    const PointMean& series;
     bool flushed = false;
 };
 
@@ -71,11 +71,11 @@ const Fields<Comparison::Layer>& layer_fields() {
     return fields;
 }
 
-const Fields<Series>& fastest_fields() {
-    static const Fields<Series> fields{
+const Fields<PointMean>& fastest_fields() {
+    static const Fields<PointMean> fields{
         {"fastest_write", place_fields(), "where the rate was measured"},
         {"until_on_storage", Unit::flag, "the rate includes the flush",
-         [](const Series& s) { return s.mean->flushed; }}};
+         [](const PointMean& s) { return s.mean->flushed; }}};
     return fields;
 }
 
@@ -86,7 +86,7 @@ class Records {
 
     void write(const Comparison& all) {
         std::vector<Json> averaged;
-        for (const Series& s : all.series()) {
+        for (const PointMean& s : all.series()) {
             bandwidth(s);
             if (const auto over = all.overhead(s)) {
                 Figure f =
@@ -113,7 +113,7 @@ class Records {
                 recorder_.figure(composed_of(std::move(f), layer->own.without));
             }
         }
-        const Series* best = all.fastest_write();
+        const PointMean* best = all.fastest_write();
         Figure f =
             figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
         if (best != nullptr) {
@@ -138,7 +138,7 @@ class Records {
         return f;
     }
 
-    void bandwidth(const Series& s) {
+    void bandwidth(const PointMean& s) {
         Figure f = mean_of(figure("library_bandwidth", place_fields().json(s), Metric::rate(0)),
                            s.mean->values(), "no repetition is valid");
         f.detail.update(bandwidth_fields().json({s, parameters_.fsync != study::Sync::none}));

@@ -29,7 +29,7 @@ double mean_without(const std::map<std::int64_t, double>& by_repetition, std::in
 /// `compose` of the mean times of both, and of those without each repetition. A series that was
 /// measured once has no value without it.
 template <class Compose>
-Composed composed_of_times(const Series& of, const Series& other, const Compose& compose) {
+Composed composed_of_times(const PointMean& of, const PointMean& other, const Compose& compose) {
     Composed all{compose(of.seconds(), other.seconds()), {}};
     const auto& own = of.mean->round_seconds;
     const auto& theirs = other.mean->round_seconds;
@@ -65,8 +65,8 @@ Comparison::Comparison(const std::vector<study::Mean>& means) {
     }
 }
 
-const Series* Comparison::find(const Point& point, bool write) const {
-    const auto at = std::find_if(series_.begin(), series_.end(), [&](const Series& s) {
+const PointMean* Comparison::find(const Point& point, bool write) const {
+    const auto at = std::find_if(series_.begin(), series_.end(), [&](const PointMean& s) {
         return s.point == point && s.write == write;
     });
     return at == series_.end() ? nullptr : &*at;
@@ -81,20 +81,20 @@ std::string_view Comparison::base() const {
     return {};
 }
 
-std::optional<Composed> Comparison::overhead(const Series& of) const {
+std::optional<Composed> Comparison::overhead(const PointMean& of) const {
     if (of.point.library == base()) return {};
-    const Series* fpp =
+    const PointMean* fpp =
         find({std::string(base()), "none", of.point.edge, of.point.processes}, of.write);
     if (fpp == nullptr || fpp->seconds() <= 0) return {};
     return composed_of_times(of, *fpp, [](double time, double base) { return time / base - 1; });
 }
 
-const Series* Comparison::fastest_write() const {
-    const auto on_storage = [](const Series& s) {
+const PointMean* Comparison::fastest_write() const {
+    const auto on_storage = [](const PointMean& s) {
         return s.mean->flushed || s.mean->whereabouts() == Whereabouts::device;
     };
-    const Series* best = nullptr;
-    for (const Series& s : series_) {
+    const PointMean* best = nullptr;
+    for (const PointMean& s : series_) {
         if (!s.write) continue;
         const bool better =
             best == nullptr || (on_storage(s) == on_storage(*best)
@@ -105,12 +105,12 @@ const Series* Comparison::fastest_write() const {
     return best;
 }
 
-std::map<std::int64_t, double> Comparison::log_ratios(const Series& of) const {
+std::map<std::int64_t, double> Comparison::log_ratios(const PointMean& of) const {
     std::map<std::int64_t, double> ratios;
     if (of.point.hints == "none") return ratios;
     Point plain = of.point;
     plain.hints = "none";
-    const Series* without = find(plain, of.write);
+    const PointMean* without = find(plain, of.write);
     if (without == nullptr) return ratios;
     for (const auto& [repetition, rate] : of.mean->rounds) {
         const auto plainly = without->mean->rounds.find(repetition);
@@ -120,7 +120,7 @@ std::map<std::int64_t, double> Comparison::log_ratios(const Series& of) const {
     return ratios;
 }
 
-std::optional<Gain> Comparison::hint_gain(const Series& of) const {
+std::optional<Gain> Comparison::hint_gain(const PointMean& of) const {
     std::vector<double> logarithms;
     for (const auto& [repetition, ratio] : log_ratios(of)) logarithms.push_back(ratio);
     return gain_of(logarithms);
@@ -144,7 +144,7 @@ std::optional<Gain> Comparison::mean_hint_gain(const Point& point, bool write) c
     return gain_of(logarithms);
 }
 
-std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {
+std::optional<Comparison::Layer> Comparison::layer(const PointMean& of) const {
     if (of.point.hints != "none") return {};
     const std::string below(layer_below(of.point.library));
     const double own = of.seconds();
@@ -154,7 +154,7 @@ std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {
                          return time;
                      })};
     }
-    const Series* lower = find({below, "none", of.point.edge, of.point.processes}, of.write);
+    const PointMean* lower = find({below, "none", of.point.edge, of.point.processes}, of.write);
     if (lower == nullptr) return {};
     return Layer{
         of.point.library, below, own,

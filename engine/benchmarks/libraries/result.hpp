@@ -24,7 +24,7 @@ struct Point {
 };
 
 /// The repetitions of one point in one direction.
-struct Series {
+struct PointMean {
     Point point;
     bool write = true;
     const study::Mean* mean = nullptr;
@@ -53,20 +53,20 @@ struct Composed {
 class Comparison {
   public:
     explicit Comparison(const std::vector<study::Mean>& means);
-    const std::vector<Series>& series() const { return series_; }
-    const Series* find(const Point& point, bool write) const;
+    const std::vector<PointMean>& series() const { return series_; }
+    const PointMean* find(const Point& point, bool write) const;
 
     /// The form of one file per process that all overheads are taken against: the study's, else the
     /// other; empty where neither was measured.
     std::string_view base() const;
     /// Time of a library over that of the base, minus one: 0.2 = 20 % longer. Nothing where one of
     /// them was not measured.
-    std::optional<Composed> overhead(const Series& of) const;
+    std::optional<Composed> overhead(const PointMean& of) const;
     /// The series of writing with the highest rate, until on storage where files were flushed; of
     /// those whose bytes reached storage, if there are any.
-    const Series* fastest_write() const;
+    const PointMean* fastest_write() const;
     /// Empty if fewer than five repetitions measured both, because they have no interval.
-    std::optional<Gain> hint_gain(const Series& of) const;
+    std::optional<Gain> hint_gain(const PointMean& of) const;
     /// The same of each repetition's mean over all numbers of processes.
     std::optional<Gain> mean_hint_gain(const Point& point, bool write) const;
     /// Seconds that a library takes beyond the layer below it; the lowest layer's own seconds.
@@ -77,13 +77,13 @@ class Comparison {
         double seconds = 0;
         Composed own;  ///< seconds
     };
-    std::optional<Layer> layer(const Series& of) const;
+    std::optional<Layer> layer(const PointMean& of) const;
 
   private:
     /// By repetition: the logarithm of the rate with the set over that without.
-    std::map<std::int64_t, double> log_ratios(const Series& of) const;
+    std::map<std::int64_t, double> log_ratios(const PointMean& of) const;
 
-    std::vector<Series> series_;
+    std::vector<PointMean> series_;
 };
 
 }  // namespace effio::libraries

@@ -88,7 +88,7 @@ Result<Workload> Workload::of(const Request& wish) {
     return w;
 }
 
-Place Workload::place(std::int64_t number) const {
+ItemPlace Workload::place(std::int64_t number) const {
     const std::int64_t holder = number / per_directory;
     return {holder / holders(), first_holder() + holder % holders()};
 }
@@ -128,7 +128,7 @@ std::string Paths::elsewhere(int owner, std::int64_t loop) const {
 }
 
 std::string Paths::item(ItemKind thing, std::optional<int> owner, std::int64_t number) const {
-    const Place at = workload_.place(number);
+    const ItemPlace at = workload_.place(number);
     return directory(owner.value_or(0), at.loop, at.directory) + "/" +
            name(item_stem(thing, owner), workload_.label(number));
 }
@@ -141,7 +141,7 @@ std::string Paths::name(std::string_view stem, std::int64_t label, std::string_v
 
 void ItemPath::enter(ItemKind thing, std::optional<int> owner, std::int64_t number) {
     const Workload& w = paths_.workload();
-    const Place at = w.place(number);
+    const ItemPlace at = w.place(number);
     thing_ = thing;
     owner_ = owner;
     begin_ = number / w.per_directory * w.per_directory;

@@ -30,10 +30,10 @@ struct Tree {
 };
 
 /// Where an item is.
-struct Place {
+struct ItemPlace {
     std::int64_t loop = 0;       ///< of the test directories of one iteration
     std::int64_t directory = 0;  ///< of the tree
-    friend bool operator==(const Place&, const Place&) = default;
+    friend bool operator==(const ItemPlace&, const ItemPlace&) = default;
 };
 
 /// What each rank has: `items` files, directories or both in `loops` equal trees.
@@ -64,7 +64,7 @@ struct Workload {
     std::int64_t holders() const { return leaf_only ? tree.leaves() : tree.directories(); }
     std::int64_t items_per_loop() const { return per_directory * holders(); }
     /// Of item 0 <= number < items.
-    Place place(std::int64_t number) const;
+    ItemPlace place(std::int64_t number) const;
     /// The directory of a tree in which items come first.
     std::int64_t first_holder() const { return leaf_only ? tree.directories() - tree.leaves() : 0; }
     /// In the name of an item: counted in each test directory from 0, over all directories of its

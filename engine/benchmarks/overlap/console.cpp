@@ -44,7 +44,7 @@ class ConsoleView : public Observer {
                                    c.errors.empty() ? "failed" : c.errors.front().text()));
     }
 
-    void end(const std::vector<Series>& all) override {
+    void end(const std::vector<PointTimes>& all) override {
         for (const bool write : parameters_.accesses()) {
             for (const WorkKind work : parameters_.works) table(all, write, work);
         }
@@ -66,7 +66,7 @@ class ConsoleView : public Observer {
         return parameters_.virtual_time() ? "-" : share.words(!point.write);
     }
 
-    void table(const std::vector<Series>& all, bool write, WorkKind work) {
+    void table(const std::vector<PointTimes>& all, bool write, WorkKind work) {
         Table table({{"way", Table::Align::left},
                      {"transfer"},
                      {"I/O alone"},
@@ -79,12 +79,12 @@ class ConsoleView : public Observer {
         std::string sentences;
         std::size_t repetitions = 0;
         for (const Way way : parameters_.ways_in_force) {
-            std::vector<const Series*> of_way;
-            for (const Series& s : all) {
+            std::vector<const PointTimes*> of_way;
+            for (const PointTimes& s : all) {
                 if (s.point.way == way && s.point.write == write && s.point.work == work)
                     of_way.push_back(&s);
             }
-            for (const Series* s : of_way) {
+            for (const PointTimes* s : of_way) {
                 const Times mean = s->mean();
                 const auto stated = s->stated();
                 const auto limit = s->limit();

@@ -126,7 +126,7 @@ std::int64_t Polls::due(std::int64_t units_done) const {
     return std::min(polls, units_done * (polls + 1) / units);
 }
 
-std::vector<double> Series::hidden() const {
+std::vector<double> PointTimes::hidden() const {
     const double io = mean().io;
     if (!(io > 0)) return {};
     std::vector<double> all;
@@ -134,7 +134,7 @@ std::vector<double> Series::hidden() const {
     return all;
 }
 
-std::string Series::why_not_known() const {
+std::string PointTimes::why_not_known() const {
     const auto shares = hidden();
     if (shares.empty()) return "the operation takes no time";
     const auto range = range95(shares);
@@ -144,17 +144,17 @@ std::string Series::why_not_known() const {
     return fmt::format("the share is not known within ± {:.0f} %", 100 * known_within);
 }
 
-std::vector<double> Series::stated() const {
+std::vector<double> PointTimes::stated() const {
     const auto shares = hidden();
     const auto range = range95(shares);
     return range && can_be_share(*range) ? shares : std::vector<double>();
 }
 
-std::optional<Limit> Series::limit() const {
+std::optional<Limit> PointTimes::limit() const {
     return is_known() ? limit_of(mean()) : std::nullopt;
 }
 
-std::vector<double> Series::slow_downs() const {
+std::vector<double> PointTimes::slow_downs() const {
     std::vector<double> all;
     for (const Times& one : times) {
         if (const auto value = one.slow_down()) all.push_back(*value);
@@ -162,27 +162,27 @@ std::vector<double> Series::slow_downs() const {
     return all;
 }
 
-std::vector<double> Series::values(double Times::* what) const {
+std::vector<double> PointTimes::values(double Times::* what) const {
     std::vector<double> all;
     for (const Times& one : times) all.push_back(one.*what);
     return all;
 }
 
-const Series* best_of(const std::vector<Series>& all) {
-    const Series* best = nullptr;
-    for (const Series& s : all) {
+const PointTimes* best_of(const std::vector<PointTimes>& all) {
+    const PointTimes* best = nullptr;
+    for (const PointTimes& s : all) {
         if (!s.is_known()) continue;
         if (best == nullptr || *s.mean().hidden() > *best->mean().hidden()) best = &s;
     }
     return best;
 }
 
-std::string sentence(std::span<const Series* const> of_a_way) {
-    const Series* best = nullptr;
-    const Series* worst = nullptr;
-    const Series* any = nullptr;
-    const auto share = [](const Series& s) { return *s.mean().hidden(); };
-    for (const Series* s : of_a_way) {
+std::string sentence(std::span<const PointTimes* const> of_a_way) {
+    const PointTimes* best = nullptr;
+    const PointTimes* worst = nullptr;
+    const PointTimes* any = nullptr;
+    const auto share = [](const PointTimes& s) { return *s.mean().hidden(); };
+    for (const PointTimes* s : of_a_way) {
         if (s->hidden().empty()) continue;
         any = s;
         if (!s->is_known()) continue;
@@ -190,7 +190,7 @@ std::string sentence(std::span<const Series* const> of_a_way) {
         if (worst == nullptr || share(*s) < share(*worst)) worst = s;
     }
     if (any == nullptr) return {};
-    const auto described = [&](const Series& s) {
+    const auto described = [&](const PointTimes& s) {
         const Times mean = s.mean();
         const double percent = 100 * share(s);
         return fmt::format("{} of {} hides ({})",

@@ -90,7 +90,7 @@ struct Point {
 };
 
 /// A cell over its repetitions.
-struct Series {
+struct PointTimes {
     Point point;
     std::vector<Times> times;  ///< of valid repetitions
     double asked_seconds = 0;  ///< of the computation
@@ -116,9 +116,9 @@ struct Series {
 inline constexpr double known_within = 0.2;
 
 /// The highest share of those that are known; null if none is.
-const Series* best_of(const std::vector<Series>& all);
+const PointTimes* best_of(const std::vector<PointTimes>& all);
 
 /// A sentence on how a way does over the sizes of one access and one kind of work.
-std::string sentence(std::span<const Series* const> of_a_way);
+std::string sentence(std::span<const PointTimes* const> of_a_way);
 
 }  // namespace effio::overlap

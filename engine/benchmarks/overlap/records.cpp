@@ -51,7 +51,7 @@ const Fields<CellResult>& detail_fields() {
 
 /// What the hidden share is made from.
 struct Hidden {
-    const Series& series;
+    const PointTimes& series;
     Times mean;
 
     std::optional<std::string_view> limit() const {
@@ -87,7 +87,7 @@ const Fields<Times>& slow_down_fields() {
 /// What the headline is made from.
 struct Headline {
     const std::vector<std::string>& left_out;
-    const Series* best = nullptr;
+    const PointTimes* best = nullptr;
 };
 
 const Fields<Headline>& headline_fields() {
@@ -101,8 +101,8 @@ const Fields<Headline>& headline_fields() {
     return fields;
 }
 
-const Fields<Method>& method_fields() {
-    using C = Method;
+const Fields<WayStorage>& method_fields() {
+    using C = WayStorage;
     static const Fields<C> fields{
         {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
         {"backend", backend_fields(), "that the way uses",
@@ -123,7 +123,7 @@ const Fields<Work>& work_fields() {
 }
 
 struct SetUp {
-    const std::vector<Method>& methods;
+    const std::vector<WayStorage>& methods;
     const std::vector<Work>& works;
     const std::vector<std::string>& left_out;
     const ByteCap& cap;
@@ -133,7 +133,7 @@ const Fields<SetUp>& set_fields() {
     using S = SetUp;
     static const Fields<S> fields{
         {"ways", method_fields(), "that are measured",
-         [](const S& s) -> const std::vector<Method>& { return s.methods; }},
+         [](const S& s) -> const std::vector<WayStorage>& { return s.methods; }},
         {"work", work_fields(), "kinds of computation",
          [](const S& s) -> const std::vector<Work>& { return s.works; }},
         {"left_out", Unit::word, "ways that are not measured, and why",
@@ -150,8 +150,8 @@ class RecordView : public Observer {
     void left_out(const std::string& why) override { left_out_.push_back(why); }
     void cell(const CellResult& cell) override { recorder_.measurement(cell.to_measurement()); }
 
-    void end(const std::vector<Series>& all) override {
-        for (const Series& s : all) {
+    void end(const std::vector<PointTimes>& all) override {
+        for (const PointTimes& s : all) {
             hidden(s);
             slow_down(s);
             recorder_.figure(
@@ -165,7 +165,7 @@ class RecordView : public Observer {
         f.benchmark = "overlap";
         f.name = "overlap";
         f.metric = {0, "1", true, {}};
-        const Series* best = best_of(all);
+        const PointTimes* best = best_of(all);
         f = mean_of(std::move(f), best != nullptr ? best->hidden() : std::vector<double>(),
                     fmt::format("no share is known within ± {:.0f} %", 100 * known_within));
         f.detail.update(headline_fields().json({left_out_, best}));
@@ -175,7 +175,7 @@ class RecordView : public Observer {
   private:
     static constexpr const char* missing = "no repetition is valid";
 
-    static Figure figure(const char* name, const Series& of, Metric metric) {
+    static Figure figure(const char* name, const PointTimes& of, Metric metric) {
         Figure f;
         f.benchmark = "overlap";
         f.name = name;
@@ -184,7 +184,7 @@ class RecordView : public Observer {
         return f;
     }
 
-    void hidden(const Series& s) {
+    void hidden(const PointTimes& s) {
         const auto stated = s.stated();
         Figure f =
             mean_of(figure("hidden_share", s, {0, "1", true, {}}), stated, s.why_not_known());
@@ -192,7 +192,7 @@ class RecordView : public Observer {
         recorder_.figure(f);
     }
 
-    void slow_down(const Series& s) {
+    void slow_down(const PointTimes& s) {
         Figure f = mean_of(figure("work_slowdown", s, {0, "1", false, {}}), s.slow_downs(),
                            "the computation takes no time");
         f.detail.update(slow_down_fields().json(s.mean()));
@@ -250,7 +250,7 @@ Measurement CellResult::to_measurement() const {
     return m;
 }
 
-Json describe(const std::vector<Method>& methods, const std::vector<Work>& works,
+Json describe(const std::vector<WayStorage>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap) {
     return set_fields().json({methods, works, left_out, cap});
 }

@@ -26,7 +26,7 @@
 namespace effio::overlap {
 
 /// A way and how it reaches storage.
-struct Method {
+struct WayStorage {
     Way way;
     std::unique_ptr<Storage> storage;
     FileSet files;
@@ -62,22 +62,23 @@ class Observer : public Interface {
   public:
     virtual void left_out(const std::string& /*why*/) {}
     virtual void cell(const CellResult&) {}
-    virtual void end(const std::vector<Series>&) {}
+    virtual void end(const std::vector<PointTimes>&) {}
 };
 
 class Runner {
   public:
     Runner(Job& job, const Parameters& parameters, const Target& target,
-           std::vector<Method> methods, std::vector<Work>& works, std::vector<Observer*> observers);
+           std::vector<WayStorage> methods, std::vector<Work>& works,
+           std::vector<Observer*> observers);
 
     /// Collective.
     Ending run();
-    const std::vector<Method>& methods() const { return methods_; }
+    const std::vector<WayStorage>& methods() const { return methods_; }
 
   private:
     /// The file of a way while it is open.
     struct Open {
-        Method& way;
+        WayStorage& way;
         std::unique_ptr<ByteFile> file;
         std::unique_ptr<TransferQueue> queue;  ///< null for calls that wait
     };
@@ -93,15 +94,16 @@ class Runner {
     };
 
     void warm_up();
-    bool warm_up(Method& way);
+    bool warm_up(WayStorage& way);
     void repeat(std::int64_t repetition);
-    void measure(std::int64_t repetition, Method& way, bool write, std::size_t size, Work& work);
-    std::optional<Open> open(Method& way);
+    void measure(std::int64_t repetition, WayStorage& way, bool write, std::size_t size,
+                 Work& work);
+    std::optional<Open> open(WayStorage& way);
     void close(Open& open);
-    void create(Method& way, Outcome& mine) const;
+    void create(WayStorage& way, Outcome& mine) const;
     void prepare(Open& open, bool write, std::size_t size);
     /// One access to the way's file.
-    Cold cold_of(const Method& way) const;
+    Cold cold_of(const WayStorage& way) const;
     RankResult treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
                      const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
@@ -109,29 +111,29 @@ class Runner {
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
     bool go_on(const Outcome& mine, CellResult* cell = nullptr);
-    void begin_step(const std::string& title, const Method& way, double seconds);
-    std::string path_of(const Method& way) const { return target_.path(way.files, 0); }
+    void begin_step(const std::string& title, const WayStorage& way, double seconds);
+    std::string path_of(const WayStorage& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
     /// Of this rank's part of the file for a size.
     std::int64_t place_of(std::size_t size) const;
     std::span<std::byte> memory(std::size_t size) {
         return memory_.bytes().first(static_cast<std::size_t>(bytes_of(size)));
     }
-    Series& series_of(const Point& point);
+    PointTimes& series_of(const Point& point);
     /// Of a computation during the way's operation, from the warm-up.
-    double& asked_of(const Method& way, bool write, std::size_t size);
+    double& asked_of(const WayStorage& way, bool write, std::size_t size);
 
     Job& job_;
     Session& session_;
     const Parameters& parameters_;
     const Target& target_;
-    std::vector<Method> methods_;
+    std::vector<WayStorage> methods_;
     std::vector<Work>& works_;
     Observers<Observer> notify_;
     CommonClock common_;
     Buffer memory_;
     Buffer again_;  ///< what was written, read back
-    std::vector<Series> series_;
+    std::vector<PointTimes> series_;
     struct Asked {
         Point point;
         double seconds = 0;

@@ -61,13 +61,13 @@ class OwnDirectory {
     AtAbruptEnd at_abrupt_end_;
 };
 
-Ending run_and_unmark(const Task& task, Job& job) {
+Ending run_and_unmark(const GroupRun& task, Job& job) {
     Ending ending = task.benchmark.run(job);
     if (job.session.comm.is_root()) job.marks->remove();
     return ending;
 }
 
-Ending run_in_place(const Task& task, Job& job) {
+Ending run_in_place(const GroupRun& task, Job& job) {
     if (task.own_directory.empty()) return run_and_unmark(task, job);
     Session& session = job.session;
     const OwnDirectory own(session, task.own_directory);
@@ -77,7 +77,7 @@ Ending run_in_place(const Task& task, Job& job) {
 
 }  // namespace
 
-Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock) {
+Json run_header(const GroupRun& task, const Comm& comm, const Topology& topology, Json clock) {
     Json header;
     header["benchmark"] = task.benchmark.name();
     header["started"] = utc_now();
@@ -99,7 +99,8 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
 
 namespace {
 
-void print_reason(Session& session, const Task& task, ExitCode status, const std::string& reason) {
+void print_reason(Session& session, const GroupRun& task, ExitCode status,
+                  const std::string& reason) {
     if (!session.comm.is_root()) return;
     session.console.print("");  // clears a status line
     fmt::print(stderr, "effio-mpi: {}{}: {}\n", session.speaker(), name(status),
@@ -107,14 +108,14 @@ void print_reason(Session& session, const Task& task, ExitCode status, const std
 }
 
 /// The end of a run that did nothing because its options do not fit.
-RunEnd refused(Session& session, const Task& task, const std::string& reason) {
+RunEnd refused(Session& session, const GroupRun& task, const std::string& reason) {
     print_reason(session, task, ExitCode::usage, reason);
     return {ExitCode::usage, reason};
 }
 
 }  // namespace
 
-RunEnd run_task(const Task& task, Session& session, const World& world) {
+RunEnd run_task(const GroupRun& task, Session& session, const World& world) {
     Topology topology = find_topology(session.comm);
     session.nodes = topology.nodes;
     std::unique_ptr<SimRoom> room;
@@ -199,14 +200,14 @@ RunEnd run_task(const Task& task, Session& session, const World& world) {
     return {static_cast<ExitCode>(code), end.reason};
 }
 
-Sentinel::Settings sentinel_settings(const Task& task) {
+Sentinel::Settings sentinel_settings(const GroupRun& task) {
     Sentinel::Settings settings;
     settings.hang_limit_seconds = task.options.watchdog.count;
     settings.hang_limit_name = task.invocation.worded(settings.hang_limit_name);
     return settings;
 }
 
-WatchedSession::WatchedSession(World& world, Comm& comm, const Task& task, Results& results)
+WatchedSession::WatchedSession(World& world, Comm& comm, const GroupRun& task, Results& results)
     : live_(live_view(task.options)),
       console_(comm.is_root() && !task.options.quiet, live_ == Live::line),
       session_{comm.clock(), comm,     world.progress(),
@@ -230,7 +231,7 @@ WatchedSession::WatchedSession(World& world, Comm& comm, const Task& task, Resul
                       std::move(settings));
 }
 
-ExitCode run_group(World& world, Comm& comm, const Task& task) {
+ExitCode run_group(World& world, Comm& comm, const GroupRun& task) {
     Gathering* const gathering = task.gathering;
     world.progress().call("create the result file");
     auto results = open_results(comm, task.benchmark, task.options, task.invocation);

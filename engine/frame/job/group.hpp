@@ -15,7 +15,7 @@
 namespace effio {
 
 /// What a group is to run. The members from `gathering` on belong to one of several groups.
-struct Task {
+struct GroupRun {
     Benchmark& benchmark;
     const JobOptions& options;
     const OptionTable& table;
@@ -36,15 +36,15 @@ struct Task {
 };
 
 /// What any run line says. `clock`: as NodeClocks describes it.
-Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock);
+Json run_header(const GroupRun& task, const Comm& comm, const Topology& topology, Json clock);
 
 /// Of the sentinels that run next to the task.
-Sentinel::Settings sentinel_settings(const Task& task);
+Sentinel::Settings sentinel_settings(const GroupRun& task);
 
 /// A rank's session with its sentinel, from here on in place of the one that watched before.
 class WatchedSession {
   public:
-    WatchedSession(World& world, Comm& comm, const Task& task, Results& results);
+    WatchedSession(World& world, Comm& comm, const GroupRun& task, Results& results);
     Session& session() { return session_; }
 
   private:
@@ -62,10 +62,10 @@ struct RunEnd {
 
 /// Collective over the session's ranks: one complete run, with its `run` line, the common start and
 /// its `end` line.
-RunEnd run_task(const Task& task, Session& session, const World& world);
+RunEnd run_task(const GroupRun& task, Session& session, const World& world);
 
 /// Collective over `comm`, the ranks of the group. Runs the task and ends MPI. Returns the agreed
 /// exit code.
-ExitCode run_group(World& world, Comm& comm, const Task& task);
+ExitCode run_group(World& world, Comm& comm, const GroupRun& task);
 
 }  // namespace effio

@@ -33,7 +33,7 @@ Slab slab_of(const Box& box) {
 
 class ArrayMover : public Mover {
   public:
-    ArrayMover(ArrayLibrary& library, const Place& place)
+    ArrayMover(ArrayLibrary& library, const RankContext& place)
         : Mover(library.storage(), place), library_(library) {}
 
     Status open(bool create) override {
@@ -104,7 +104,7 @@ class ArrayMover : public Mover {
 /// Puts and gets the arrays that the cell names.
 class ShareMover : public ArrayMover {
   public:
-    ShareMover(ArrayLibrary& library, const Place& place)
+    ShareMover(ArrayLibrary& library, const RankContext& place)
         : ArrayMover(library, place), arrays_(std::get<Arrays>(place.cell.data)) {}
 
     Result<std::int64_t> overhead_bytes() override { return file().overhead_bytes(); }
@@ -148,11 +148,11 @@ class ShareMover : public ArrayMover {
 
 }  // namespace
 
-std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const Place& place) {
+std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const RankContext& place) {
     return std::make_unique<ArrayMover>(library, place);
 }
 
-std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const Place& place) {
+std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const RankContext& place) {
     return std::make_unique<ShareMover>(library, place);
 }
 

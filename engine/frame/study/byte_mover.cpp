@@ -15,7 +15,7 @@ namespace {
 
 class ByteMover : public Mover {
   public:
-    ByteMover(Storage& storage, const Place& place)
+    ByteMover(Storage& storage, const RankContext& place)
         : Mover(storage, place),
           form_{Pointer::at, place.cell.collective},
           through_(std::get<Pieces>(place.cell.data).through) {
@@ -282,7 +282,7 @@ Status check_mover(const Storage& storage, bool collective, Through through) {
                                     {!collective || can.collective, "collective calls"}});
 }
 
-std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place) {
+std::unique_ptr<Mover> make_byte_mover(Storage& storage, const RankContext& place) {
     return std::make_unique<ByteMover>(storage, place);
 }
 

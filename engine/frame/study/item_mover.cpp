@@ -11,7 +11,7 @@ namespace {
 
 class ItemMover : public Mover {
   public:
-    ItemMover(Storage& storage, const Place& place)
+    ItemMover(Storage& storage, const RankContext& place)
         : Mover(storage, place),
           items_(std::get<Items>(place.cell.data)),
           alone_(Comm::self(place.session.clock)) {}
@@ -157,7 +157,7 @@ class ItemMover : public Mover {
 
 }  // namespace
 
-std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place) {
+std::unique_ptr<Mover> make_item_mover(Storage& storage, const RankContext& place) {
     return std::make_unique<ItemMover>(storage, place);
 }
 

@@ -54,19 +54,19 @@ Where where_is(const Visit& visit, int owner) {
 // These return the mover for a kind of data; `library` is null if the files hold bytes.
 
 std::unique_ptr<Mover> mover_of(const Pieces& /*data*/, ArrayLibrary* library, Storage& storage,
-                                const Place& place) {
+                                const RankContext& place) {
     return library != nullptr ? make_box_mover(*library, place) : make_byte_mover(storage, place);
 }
 std::unique_ptr<Mover> mover_of(const Items& /*data*/, ArrayLibrary* /*library*/, Storage& storage,
-                                const Place& place) {
+                                const RankContext& place) {
     return make_item_mover(storage, place);
 }
 std::unique_ptr<Mover> mover_of(const Streams& /*data*/, ArrayLibrary* /*library*/,
-                                Storage& storage, const Place& place) {
+                                Storage& storage, const RankContext& place) {
     return make_stream_mover(storage, place);
 }
 std::unique_ptr<Mover> mover_of(const Arrays& /*data*/, ArrayLibrary* library, Storage& /*storage*/,
-                                const Place& place) {
+                                const RankContext& place) {
     return make_share_mover(*library, place);
 }
 
@@ -94,12 +94,12 @@ Measure::Measure(const StudyContext& context, CellRanks& ranks, const Visit& vis
     } else if (where.splits) {
         own_files_ = ranks.comm.split(where.file);
     }
-    place_ = std::make_unique<Place>(
-        Place{session(), cell, own_files_ ? *own_files_ : ranks.comm,
-              cell.holds_arrays() ? context.target.path(cell.file) : path_, path_, apart(),
-              addresses_, hints_of(context, cell), owner_, [this](std::int64_t item) {
-                  return context_.target.path(visit_.files, static_cast<int>(item));
-              }});
+    place_ = std::make_unique<RankContext>(
+        RankContext{session(), cell, own_files_ ? *own_files_ : ranks.comm,
+                    cell.holds_arrays() ? context.target.path(cell.file) : path_, path_, apart(),
+                    addresses_, hints_of(context, cell), owner_, [this](std::int64_t item) {
+                        return context_.target.path(visit_.files, static_cast<int>(item));
+                    }});
 }
 
 Measure::~Measure() = default;

@@ -149,7 +149,7 @@ class Measure {
     Addresses addresses_;
     std::optional<Comm> own_files_;  ///< the ranks of the same file, if not all
     std::string path_;               ///< of the file that holds this rank's data
-    std::unique_ptr<Place> place_;
+    std::unique_ptr<RankContext> place_;
     std::unique_ptr<Mover> mover_;
     Payload payload_;
     std::uint64_t generation_;

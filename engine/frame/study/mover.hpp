@@ -22,7 +22,7 @@
 namespace effio::study {
 
 /// Where a rank is in a cell.
-struct Place {
+struct RankContext {
     Session& session;
     const Cell& cell;
     const Comm& comm;  ///< of the ranks that use the same file
@@ -82,7 +82,7 @@ struct SecondReading {
 /// Moves the data of a cell; there is one for each kind of data. The defaults are right for Pieces.
 class Mover : public Interface {
   public:
-    Mover(Storage& storage, const Place& place) : storage_(storage), place_(place) {}
+    Mover(Storage& storage, const RankContext& place) : storage_(storage), place_(place) {}
 
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
@@ -126,7 +126,7 @@ class Mover : public Interface {
 
   protected:
     Storage& storage_;
-    const Place& place_;
+    const RankContext& place_;
 };
 
 /// Returns an error if the storage lacks what a cell with these calls needs.
@@ -176,14 +176,14 @@ Status logged(const Clock& clock, const Watching& watching, Moved& moved, Call&&
 }
 
 /// `place` must outlive the mover. Collective over its ranks.
-std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
+std::unique_ptr<Mover> make_byte_mover(Storage& storage, const RankContext& place);
 /// For cells of items.
-std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
+std::unique_ptr<Mover> make_item_mover(Storage& storage, const RankContext& place);
 /// For cells of streams.
-std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
+std::unique_ptr<Mover> make_stream_mover(Storage& storage, const RankContext& place);
 /// For Arrays: puts or gets one variable after the other.
-std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const Place& place);
+std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const RankContext& place);
 /// For Pieces that are boxes: the array is one variable, and a rank's box is a slab of it.
-std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const Place& place);
+std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const RankContext& place);
 
 }  // namespace effio::study

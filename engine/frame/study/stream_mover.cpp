@@ -14,7 +14,7 @@ namespace {
 
 class StreamMover : public Mover {
   public:
-    StreamMover(Storage& storage, const Place& place)
+    StreamMover(Storage& storage, const RankContext& place)
         : Mover(storage, place),
           form_{Pointer::at, place.cell.collective},
           streams_(std::get<Streams>(place.cell.data)),
@@ -167,7 +167,7 @@ class StreamMover : public Mover {
 
 }  // namespace
 
-std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place) {
+std::unique_ptr<Mover> make_stream_mover(Storage& storage, const RankContext& place) {
     return std::make_unique<StreamMover>(storage, place);
 }
 

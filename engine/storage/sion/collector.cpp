@@ -24,7 +24,7 @@ Collector::Collector(Session& session, Comm group, PathOf path_of)
     group_.broadcast(collector_);
 }
 
-void Collector::note(Answer& answer, const Place& place, const Result<std::int64_t>& moved) {
+void Collector::note(Answer& answer, const FileRange& place, const Result<std::int64_t>& moved) {
     if (moved) {
         answer.moved += *moved;
         return;
@@ -46,10 +46,10 @@ Result<std::int64_t> Collector::result_of(const Answer& answer) const {
 }
 
 template <class Byte, class Move>
-Result<std::int64_t> Collector::move_own(std::span<const Place> places, std::span<Byte> data,
+Result<std::int64_t> Collector::move_own(std::span<const FileRange> places, std::span<Byte> data,
                                          const Move& move) {
     std::int64_t done = 0;
-    for (const Place& place : places) {
+    for (const FileRange& place : places) {
         auto moved = move(place, data.subspan(static_cast<std::size_t>(done),
                                               static_cast<std::size_t>(place.bytes)));
         if (!moved) return moved;
@@ -72,7 +72,7 @@ void Collector::serve_member(int member, Serve&& serve) {
     Answer answer;
     bool good = true;
     for (std::size_t i = 0; i + words_of_place <= list.size(); i += words_of_place) {
-        Place place{list[i], list[i + 1], list[i + 2]};
+        FileRange place{list[i], list[i + 1], list[i + 2]};
         for (std::int64_t rest = place.bytes; rest > 0; rest -= place.bytes) {
             place.bytes = std::min(rest, most_at_once);
             buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(place.bytes)));
@@ -95,14 +95,14 @@ void Collector::serve_member(int member, Serve&& serve) {
 /// On a member: hands its places over, `pass(memory)` for each message of data, and hears what
 /// became of them.
 template <class Byte, class Pass>
-Result<std::int64_t> Collector::be_served(std::span<const Place> places, std::span<Byte> data,
+Result<std::int64_t> Collector::be_served(std::span<const FileRange> places, std::span<Byte> data,
                                           Pass&& pass) {
     std::vector<std::int64_t> list;
-    for (const Place& place : places) {
+    for (const FileRange& place : places) {
         list.insert(list.end(), {place.file, place.offset, place.bytes});
     }
     MPI_Send(list.data(), static_cast<int>(list.size()), MPI_INT64_T, 0, places_tag, raw(group_));
-    for (const Place& place : places) {
+    for (const FileRange& place : places) {
         for (std::int64_t rest = place.bytes; rest > 0;) {
             const std::int64_t bytes = std::min(rest, most_at_once);
             pass(data.first(static_cast<std::size_t>(bytes)));
@@ -117,7 +117,7 @@ Result<std::int64_t> Collector::be_served(std::span<const Place> places, std::sp
     return result_of({words[0], words[1], words[2], words[3], words[4]});
 }
 
-Result<std::int64_t> Collector::write(std::span<const Place> places,
+Result<std::int64_t> Collector::write(std::span<const FileRange> places,
                                       std::span<const std::byte> data, const Write& move) {
     if (!group_.is_root()) {
         return be_served(places, data, [&](std::span<const std::byte> part) {
@@ -127,7 +127,7 @@ Result<std::int64_t> Collector::write(std::span<const Place> places,
     }
     auto own = move_own(places, data, move);
     for (int member = 1; member < group_.size(); ++member) {
-        serve_member(member, [&](const Place& place, std::span<std::byte> memory, bool good) {
+        serve_member(member, [&](const FileRange& place, std::span<std::byte> memory, bool good) {
             MPI_Recv(memory.data(), static_cast<int>(memory.size()), MPI_BYTE, member, data_tag,
                      raw(group_), MPI_STATUS_IGNORE);
             return good ? move(place, memory) : Result<std::int64_t>(0);
@@ -136,7 +136,7 @@ Result<std::int64_t> Collector::write(std::span<const Place> places,
     return own;
 }
 
-Result<std::int64_t> Collector::read(std::span<const Place> places, std::span<std::byte> data,
+Result<std::int64_t> Collector::read(std::span<const FileRange> places, std::span<std::byte> data,
                                      const Read& move) {
     if (!group_.is_root()) {
         return be_served(places, data, [&](std::span<std::byte> part) {
@@ -146,7 +146,7 @@ Result<std::int64_t> Collector::read(std::span<const Place> places, std::span<st
     }
     auto own = move_own(places, data, move);
     for (int member = 1; member < group_.size(); ++member) {
-        serve_member(member, [&](const Place& place, std::span<std::byte> memory, bool good) {
+        serve_member(member, [&](const FileRange& place, std::span<std::byte> memory, bool good) {
             auto moved = good ? move(place, memory) : Result<std::int64_t>(0);
             const int bytes = moved ? static_cast<int>(*moved) : 0;
             MPI_Send(memory.data(), bytes, MPI_BYTE, member, data_tag, raw(group_));

@@ -17,7 +17,7 @@
 namespace effio::sion {
 
 /// Bytes of a container's file.
-struct Place {
+struct FileRange {
     std::int64_t file = 0;  ///< by number
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
@@ -26,8 +26,8 @@ struct Place {
 class Collector {
   public:
     /// Moves consecutive bytes of a file from or to memory; fewer only at its end.
-    using Write = std::function<Result<std::int64_t>(const Place&, std::span<const std::byte>)>;
-    using Read = std::function<Result<std::int64_t>(const Place&, std::span<std::byte>)>;
+    using Write = std::function<Result<std::int64_t>(const FileRange&, std::span<const std::byte>)>;
+    using Read = std::function<Result<std::int64_t>(const FileRange&, std::span<std::byte>)>;
     using PathOf = std::function<std::string(std::int64_t)>;
 
     /// Collective over the group. `path_of` names a file by its number, for errors.
@@ -35,9 +35,9 @@ class Collector {
 
     /// Collective over the group: the bytes at `places`, one after the other in memory. What was
     /// moved in this order before anything went short; an error only of this rank's own bytes.
-    Result<std::int64_t> write(std::span<const Place> places, std::span<const std::byte> data,
+    Result<std::int64_t> write(std::span<const FileRange> places, std::span<const std::byte> data,
                                const Write& move);
-    Result<std::int64_t> read(std::span<const Place> places, std::span<std::byte> data,
+    Result<std::int64_t> read(std::span<const FileRange> places, std::span<std::byte> data,
                               const Read& move);
 
   private:
@@ -54,14 +54,14 @@ class Collector {
     static constexpr std::int64_t most_at_once = std::int64_t{4} << 20;
 
     template <class Byte, class Move>
-    Result<std::int64_t> move_own(std::span<const Place> places, std::span<Byte> data,
+    Result<std::int64_t> move_own(std::span<const FileRange> places, std::span<Byte> data,
                                   const Move& move);
     template <class Serve>
     void serve_member(int member, Serve&& serve);
     template <class Byte, class Pass>
-    Result<std::int64_t> be_served(std::span<const Place> places, std::span<Byte> data,
+    Result<std::int64_t> be_served(std::span<const FileRange> places, std::span<Byte> data,
                                    Pass&& pass);
-    static void note(Answer& answer, const Place& place, const Result<std::int64_t>& moved);
+    static void note(Answer& answer, const FileRange& place, const Result<std::int64_t>& moved);
     Result<std::int64_t> result_of(const Answer& answer) const;
 
     Session& session_;

@@ -298,10 +298,10 @@ Status read_places(Decoder& in, File& file) {
         const auto bits = static_cast<std::uint64_t>(word);
         const auto upper = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 32U));
         const auto lower = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
-        return big ? Tail::Place{upper, lower} : Tail::Place{lower, upper};
+        return big ? Tail::TaskIndex{upper, lower} : Tail::TaskIndex{lower, upper};
     };
     auto words = in.list(*count, [&](std::int64_t rank, std::int64_t word) {
-        const Tail::Place place = place_of(word);
+        const Tail::TaskIndex place = place_of(word);
         return place.file >= 0 && place.file < file.head.files && place.task >= 0
                    ? std::string()
                    : fmt::format("rank {} is task {} of file {}; there are {} files", rank,

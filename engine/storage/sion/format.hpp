@@ -90,15 +90,15 @@ class Chunks {
 
 /// What is at the end of each file.
 struct Tail {
-    struct Place {
+    struct TaskIndex {
         std::int32_t file = 0;
         std::int32_t task = 0;  ///< of that file
-        friend bool operator==(Place, Place) = default;
+        friend bool operator==(TaskIndex, TaskIndex) = default;
     };
     std::vector<std::int64_t> used;   ///< chunks of each task
     std::vector<std::int64_t> bytes;  ///< in each chunk: row by row, each task's
     /// Of each rank; in the first of several files only.
-    std::vector<Place> places;
+    std::vector<TaskIndex> places;
 };
 
 /// One physical file.

@@ -307,7 +307,7 @@ Result<int> SharedContainer::descriptor(std::int64_t file) {
     return open.get();
 }
 
-Place SharedContainer::place(std::int64_t task, std::int64_t position) const {
+FileRange SharedContainer::place(std::int64_t task, std::int64_t position) const {
     const auto [number, local] = places_[static_cast<std::size_t>(task)];
     const File& file = files_[static_cast<std::size_t>(number)];
     std::int64_t row = 0;
@@ -328,11 +328,11 @@ Place SharedContainer::place(std::int64_t task, std::int64_t position) const {
     return {number, file.chunks.begin(local, row) + inside, filled - inside};
 }
 
-std::vector<Place> SharedContainer::places_of(std::span<const Extent> extents) const {
-    std::vector<Place> all;
+std::vector<FileRange> SharedContainer::places_of(std::span<const Extent> extents) const {
+    std::vector<FileRange> all;
     for (Extent extent : extents) {
         while (extent.bytes > 0) {
-            Place here = place(extent.task, extent.position);
+            FileRange here = place(extent.task, extent.position);
             here.bytes = std::min(here.bytes, extent.bytes);
             if (here.bytes == 0) return all;
             all.push_back(here);
@@ -343,14 +343,14 @@ std::vector<Place> SharedContainer::places_of(std::span<const Extent> extents) c
     return all;
 }
 
-Result<std::int64_t> SharedContainer::write_at(const Place& place,
+Result<std::int64_t> SharedContainer::write_at(const FileRange& place,
                                                std::span<const std::byte> data) {
     const auto fd = descriptor(place.file);
     if (!fd) return Error(fd.error());
     return pwrite_all(*fd, paths_[static_cast<std::size_t>(place.file)], data, place.offset);
 }
 
-Result<std::int64_t> SharedContainer::read_at(const Place& place, std::span<std::byte> data) {
+Result<std::int64_t> SharedContainer::read_at(const FileRange& place, std::span<std::byte> data) {
     const auto fd = descriptor(place.file);
     if (!fd) return Error(fd.error());
     return pread_all(*fd, paths_[static_cast<std::size_t>(place.file)], data, place.offset);
@@ -362,7 +362,7 @@ Result<std::int64_t> SharedContainer::move(std::int64_t task, std::int64_t posit
                                            Move&& one) {
     std::int64_t done = 0;
     while (!data.empty()) {
-        Place here = place(task, position + done);
+        FileRange here = place(task, position + done);
         here.bytes = std::min(here.bytes, static_cast<std::int64_t>(data.size()));
         if (here.bytes == 0) break;
         auto moved = one(here, data.first(static_cast<std::size_t>(here.bytes)));
@@ -378,7 +378,7 @@ Result<std::int64_t> SharedContainer::write(std::int64_t task, std::int64_t posi
                                             std::span<const std::byte> data) {
     auto& end = ends_[static_cast<std::size_t>(task)];
     std::int64_t at = position;
-    return move(task, position, data, [&](const Place& here, std::span<const std::byte> part) {
+    return move(task, position, data, [&](const FileRange& here, std::span<const std::byte> part) {
         auto moved = write_at(here, part);
         if (moved) end = std::max(end, at += *moved);
         return moved;
@@ -387,14 +387,15 @@ Result<std::int64_t> SharedContainer::write(std::int64_t task, std::int64_t posi
 
 Result<std::int64_t> SharedContainer::read(std::int64_t task, std::int64_t position,
                                            std::span<std::byte> data) {
-    return move(task, position, data,
-                [&](const Place& here, std::span<std::byte> part) { return read_at(here, part); });
+    return move(task, position, data, [&](const FileRange& here, std::span<std::byte> part) {
+        return read_at(here, part);
+    });
 }
 
 Result<std::int64_t> SharedContainer::write_together(std::span<const Extent> extents,
                                                      std::span<const std::byte> data) {
     auto moved = collector_->write(places_of(extents), data,
-                                   [this](const Place& here, std::span<const std::byte> part) {
+                                   [this](const FileRange& here, std::span<const std::byte> part) {
                                        return write_at(here, part);
                                    });
     std::int64_t rest = moved ? *moved : 0;
@@ -411,7 +412,7 @@ Result<std::int64_t> SharedContainer::read_together(std::span<const Extent> exte
                                                     std::span<std::byte> data) {
     return collector_->read(
         places_of(extents), data,
-        [this](const Place& here, std::span<std::byte> part) { return read_at(here, part); });
+        [this](const FileRange& here, std::span<std::byte> part) { return read_at(here, part); });
 }
 
 Status SharedContainer::confirm() {

@@ -96,13 +96,13 @@ class SharedContainer {
 
     /// From a place of a stream on what is together in a file; nothing behind the end of a
     /// stream that is read.
-    Place place(std::int64_t task, std::int64_t position) const;
+    FileRange place(std::int64_t task, std::int64_t position) const;
     /// What extents are in the files, as far as their streams go.
-    std::vector<Place> places_of(std::span<const Extent> extents) const;
+    std::vector<FileRange> places_of(std::span<const Extent> extents) const;
     template <class Span, class Move>
     Result<std::int64_t> move(std::int64_t task, std::int64_t position, Span data, Move&& one);
-    Result<std::int64_t> write_at(const Place& place, std::span<const std::byte> data);
-    Result<std::int64_t> read_at(const Place& place, std::span<std::byte> data);
+    Result<std::int64_t> write_at(const FileRange& place, std::span<const std::byte> data);
+    Result<std::int64_t> read_at(const FileRange& place, std::span<std::byte> data);
     /// Of the file, opened at first use.
     Result<int> descriptor(std::int64_t file);
     Status write_tail(std::int64_t file);
@@ -119,7 +119,7 @@ class SharedContainer {
     std::vector<std::vector<KeptBytes>> read_;
     std::vector<std::string> paths_;  ///< of the files
     std::string remark_;
-    std::vector<Tail::Place> places_;  ///< of each task
+    std::vector<Tail::TaskIndex> places_;  ///< of each task
     std::vector<bool> unfilled_;    ///< of each file: some writer left a chunk before it was full
     std::vector<Descriptor> open_;  ///< of each file, where this rank has it
     std::optional<Collector> collector_;

@@ -8,7 +8,7 @@
 namespace effio {
 namespace {
 
-using b_eff::Cell;
+using b_eff::Experiment;
 using b_eff::Family;
 using b_eff::RunResult;
 
@@ -40,13 +40,13 @@ RunResult sample() {
                     if (family == Family::ping_pong) {
                         rate = length == 0 ? MB / 0.105 : 14822 * MB;
                     }
-                    Cell& cell = run.cell(r, length, p, m);
-                    if (cell.state == Cell::State::no_method) continue;
-                    cell.state = Cell::State::measured;
-                    cell.loops = 10;
-                    cell.rate = rate;
+                    Experiment& experiment = run.experiment(r, length, p, m);
+                    if (experiment.state == Experiment::State::no_method) continue;
+                    experiment.state = Experiment::State::measured;
+                    experiment.loops = 10;
+                    experiment.rate = rate;
                     const double each = rate / s.patterns[p].messages_per_step();
-                    cell.process_rate = {each, each * 2, each * 3};
+                    experiment.process_rate = {each, each * 2, each * 3};
                 }
             }
         }
@@ -124,7 +124,7 @@ TEST(ClassicBeffText, the_short_file_has_all_sections_and_the_true_numbers) {
 
 TEST(ClassicBeffText, the_protocol_shows_what_each_process_had) {
     RunResult run = sample();
-    run.cell(1, 0, 0, 0).state = Cell::State::copied;
+    run.experiment(1, 0, 0, 0).state = Experiment::State::copied;
     b_eff::LoopRow& row = run.loops(2, 20, 0);
     row = {true, 3, 0.25, 0.001, 0.02, b_eff::LoopRow::Cut::best_method};
     const std::string text = classic_prot(run);

@@ -42,17 +42,17 @@ std::string faults(const std::string& text) {
     return parsed.error().cause;
 }
 
-HintRules::Cell write_shared() {
+HintRules::FilePlace write_shared() {
     return {4, "write", "shared"};
 }
-HintRules::Cell read_scatter() {
+HintRules::FilePlace read_scatter() {
     return {2, "read", "scatter"};
 }
 
-std::string at_open(const HintRules& rules, const HintRules::Cell& cell) {
+std::string at_open(const HintRules& rules, const HintRules::FilePlace& cell) {
     return rules.for_open(cell).to_json().dump();
 }
-std::string at_row(const HintRules& rules, const HintRules::Cell& cell, std::int64_t chunk,
+std::string at_row(const HintRules& rules, const HintRules::FilePlace& cell, std::int64_t chunk,
                    bool is_lmax = false) {
     return rules.for_row(cell, chunk, is_lmax).to_json().dump();
 }

@@ -18,10 +18,10 @@ Setup setup_of(int ranks, int repetitions) {
     return s;
 }
 
-void put(Cell& cell, double rate) {
-    if (cell.state == Cell::State::no_method) return;
-    cell.state = Cell::State::measured;
-    cell.rate = rate;
+void put(Experiment& experiment, double rate) {
+    if (experiment.state == Experiment::State::no_method) return;
+    experiment.state = Experiment::State::measured;
+    experiment.rate = rate;
 }
 
 /// Every experiment of pattern i has the rate 2^i.
@@ -31,7 +31,7 @@ RunResult powers_of_two(int ranks = 8, int repetitions = 2) {
         for (int length = 0; length < length_count; ++length) {
             for (std::size_t p = 0; p < run.pattern_count(); ++p) {
                 for (int m = 0; m < method_count; ++m) {
-                    put(run.cell(r, length, p, m), std::exp2(static_cast<double>(p)));
+                    put(run.experiment(r, length, p, m), std::exp2(static_cast<double>(p)));
                 }
             }
         }
@@ -53,8 +53,8 @@ TEST(Averages, the_best_method_and_repetition_of_each_length_count) {
     RunResult run = powers_of_two();
     // Pattern 0 has 1 everywhere. At length 3 another method, at length 7 another repetition is
     // better: (19 + 22 + 43) / 21 = 4.
-    put(run.cell(0, 3, 0, 2), 22);
-    put(run.cell(1, 7, 0, 0), 43);
+    put(run.experiment(0, 3, 0, 2), 22);
+    put(run.experiment(1, 7, 0, 0), 43);
     EXPECT_DOUBLE_EQ(run.pattern_average(0), 4);
     EXPECT_DOUBLE_EQ(run.pattern_average(0, {2, {}}), (20 + 22) / 21.0);
     EXPECT_DOUBLE_EQ(run.pattern_average(0, {1, {}}), 1);
@@ -66,16 +66,16 @@ TEST(Averages, the_best_method_and_repetition_of_each_length_count) {
 
 TEST(Averages, an_invalid_experiment_does_not_count) {
     RunResult run = powers_of_two();
-    Cell& cell = run.cell(0, 3, 0, 2);
-    put(cell, 1000);
-    cell.invalid = "1 wrong messages";
+    Experiment& experiment = run.experiment(0, 3, 0, 2);
+    put(experiment, 1000);
+    experiment.invalid = "1 wrong messages";
     EXPECT_DOUBLE_EQ(run.pattern_average(0), 1);
 }
 
 TEST(Averages, latencies_are_ranks_over_bandwidth_at_one_byte) {
     RunResult run = powers_of_two();
-    put(run.cell(1, 0, 11, 0), 4000);  // the ping-pong pair: 4000 messages a second
-    put(run.cell(0, 20, 11, 0), 5e9);
+    put(run.experiment(1, 0, 11, 0), 4000);  // the ping-pong pair: 4000 messages a second
+    put(run.experiment(0, 20, 11, 0), 5e9);
     const Summary s = summarize(run);
     EXPECT_EQ(run.setup.patterns[11].family, Family::ping_pong);
     EXPECT_DOUBLE_EQ(s.latency, 8 / std::exp2(4.5));
@@ -90,7 +90,7 @@ TEST(Averages, the_interval_comes_from_the_repetitions) {
     for (int length = 0; length < length_count; ++length) {
         for (std::size_t p = 0; p < run.pattern_count(); ++p) {
             for (int m = 0; m < method_count; ++m) {
-                put(run.cell(1, length, p, m), 3 * std::exp2(static_cast<double>(p)));
+                put(run.experiment(1, length, p, m), 3 * std::exp2(static_cast<double>(p)));
             }
         }
     }

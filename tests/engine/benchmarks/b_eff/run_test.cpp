@@ -135,12 +135,13 @@ TEST(Beff, the_short_cut_measures_the_best_method_and_changes_nothing) {
     v.measure();
     if (!v.session.comm.is_root()) return;
     const RunResult& run = *v.run;
-    using State = Cell::State;
+    using State = Experiment::State;
     EXPECT_TRUE(run.shortened(0));
     const auto measured = [&](int repetition, int length, std::size_t pattern) {
         int count = 0;
         for (int m = 0; m < method_count; ++m) {
-            count += run.cell(repetition, length, pattern, m).state == State::measured ? 1 : 0;
+            count +=
+                run.experiment(repetition, length, pattern, m).state == State::measured ? 1 : 0;
         }
         return count;
     };
@@ -156,8 +157,8 @@ TEST(Beff, the_short_cut_measures_the_best_method_and_changes_nothing) {
     // Alltoallv and nonblocking are equally fast here: the later one is taken.
     EXPECT_EQ(run.best_methods[0][random], 2);
     EXPECT_EQ(run.best_methods[0][v.find(Family::ping_pong)], 0);
-    EXPECT_EQ(run.cell(2, 20, random, 0).state, State::copied);
-    EXPECT_DOUBLE_EQ(run.cell(2, 20, random, 0).rate, run.cell(0, 20, random, 2).rate);
+    EXPECT_EQ(run.experiment(2, 20, random, 0).state, State::copied);
+    EXPECT_DOUBLE_EQ(run.experiment(2, 20, random, 0).rate, run.experiment(0, 20, random, 2).rate);
     EXPECT_EQ(run.loops(0, 20, 0).cut, LoopRow::Cut::fewer_repetitions);
     EXPECT_EQ(run.loops(0, 19, 0).cut, LoopRow::Cut::best_method);
     const double one = mean_of_one_message(run.setup.lengths);
@@ -187,10 +188,10 @@ TEST(Beff, a_corrupted_byte_is_found_on_whichever_rank) {
     EXPECT_NE(ending.reason.find("message of 4096 B"), std::string::npos) << ending.reason;
     EXPECT_GT(v.run->errors, 0);
     EXPECT_FALSE(valid(*v.run));
-    const Cell& cell = v.run->cell(0, last_doubling, 0, 2);
-    EXPECT_EQ(cell.errors, 1);
-    EXPECT_FALSE(cell.has_rate());
-    EXPECT_TRUE(v.run->cell(0, last_doubling, 0, 1).has_rate());
+    const Experiment& experiment = v.run->experiment(0, last_doubling, 0, 2);
+    EXPECT_EQ(experiment.errors, 1);
+    EXPECT_FALSE(experiment.has_rate());
+    EXPECT_TRUE(v.run->experiment(0, last_doubling, 0, 1).has_rate());
 }
 
 TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
@@ -214,8 +215,8 @@ TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
             // All messages of all loops, and of the untimed one before those of short messages.
             for (std::size_t p = 0; v.session.comm.is_root() && p < v.run->pattern_count(); ++p) {
                 for (int length = 0; length < length_count; ++length) {
-                    const Cell& c = v.run->cell(0, length, p, 0);
-                    if (!all || c.state != Cell::State::measured) continue;
+                    const Experiment& c = v.run->experiment(0, length, p, 0);
+                    if (!all || c.state != Experiment::State::measured) continue;
                     const std::int64_t loops = c.loops + (length < 18 ? 1 : 0);
                     EXPECT_EQ(c.verified.whole,
                               loops * v.run->setup.patterns[p].messages_at_once());

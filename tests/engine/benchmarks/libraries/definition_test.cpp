@@ -197,7 +197,7 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     measured.add("hdf5", "none", 8, 4);
     measured.add("pnetcdf", "none", 4, 1, 0, false);
     const Comparison all = measured.all();
-    const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
+    const PointMean& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     EXPECT_DOUBLE_EQ(hdf5.seconds(), 5);
     EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 1.5);
     // One baseline for all: the study's, which has no overhead, and no other in its place.
@@ -228,7 +228,7 @@ TEST(Libraries, an_overhead_has_a_value_without_each_repetition) {
         measured.add("mpiio", "none", 4, base, repetition);
     }
     const Comparison all = measured.all();
-    const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
+    const PointMean& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     const auto over = all.overhead(hdf5);
     EXPECT_DOUBLE_EQ(over->value, 5. / 3 - 1);
     ASSERT_EQ(over->without.size(), 3U);

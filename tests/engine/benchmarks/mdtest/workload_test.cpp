@@ -77,12 +77,12 @@ TEST(Workload, both_numbers_make_several_test_directories) {
     const auto w = made({{1, 0}, false, false, 12, 4});
     EXPECT_EQ(w.loops, 3);
     EXPECT_EQ(w.items, 12);
-    EXPECT_EQ(w.place(3), (Place{0, 0}));
-    EXPECT_EQ(w.place(4), (Place{1, 0}));
-    EXPECT_EQ(w.place(11), (Place{2, 0}));
+    EXPECT_EQ(w.place(3), (ItemPlace{0, 0}));
+    EXPECT_EQ(w.place(4), (ItemPlace{1, 0}));
+    EXPECT_EQ(w.place(11), (ItemPlace{2, 0}));
     const auto tree = made({{2, 1}, false, false, 12, 4});
     EXPECT_EQ(tree.items, 3 * 3 * 4);  // a whole tree in each
-    EXPECT_EQ(tree.place(12), (Place{1, 0}));
+    EXPECT_EQ(tree.place(12), (ItemPlace{1, 0}));
 }
 
 TEST(Workload, what_makes_no_sense_is_refused_with_the_reason) {

@@ -108,8 +108,8 @@ TEST(Overlap, polls_stand_evenly_between_the_pieces) {
     EXPECT_EQ(most.due(1000001), 1000000);
 }
 
-Series series(Way way, std::int64_t transfer, const Times& t) {
-    Series s;
+PointTimes series(Way way, std::int64_t transfer, const Times& t) {
+    PointTimes s;
     s.point = {way, WorkKind::compute, true, transfer};
     s.times = {t, t};
     return s;
@@ -119,9 +119,9 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     Times all = times(10, 20, 20);
     Times none = times(10, 20, 30);
     none.wait = 10;
-    const Series large = series(Way::nonblocking, 1 << 20, all);
-    const Series small = series(Way::nonblocking, 4096, none);
-    const std::vector<const Series*> both{&small, &large};
+    const PointTimes large = series(Way::nonblocking, 1 << 20, all);
+    const PointTimes small = series(Way::nonblocking, 4096, none);
+    const std::vector<const PointTimes*> both{&small, &large};
     EXPECT_EQ(
         sentence(both),
         "nonblocking write alongside compute work: 100 % of 1 MiB hides (the computation hides "
@@ -129,24 +129,24 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
         "go on, or not as fast, while the rank computes)");
     none.wait = 0;
     none.post = 10;
-    const Series waits = series(Way::blocking, 4096, none);
-    const std::vector<const Series*> one{&waits};
+    const PointTimes waits = series(Way::blocking, 4096, none);
+    const std::vector<const PointTimes*> one{&waits};
     EXPECT_EQ(
         sentence(one),
         "blocking write alongside compute work: 0 % of 4 KiB hides (the call comes back when the "
         "bytes are moved)");
-    const Series longer = series(Way::blocking, 4096, times(10, 20, 30.4));
-    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 63),
+    const PointTimes longer = series(Way::blocking, 4096, times(10, 20, 30.4));
+    EXPECT_EQ(sentence(std::vector<const PointTimes*>{&longer}).substr(0, 63),
               "blocking write alongside compute work: nothing of 4 KiB hides (");
-    const Series unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
-    const std::vector<const Series*> nothing{&unmeasured};
+    const PointTimes unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
+    const std::vector<const PointTimes*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
     EXPECT_EQ(sentence({}), "");
 }
 
 TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
-    Series s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
-    s.times.back() = times(3, 4, 4.5);                       // 2.5 of three seconds
+    PointTimes s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
+    s.times.back() = times(3, 4, 4.5);                           // 2.5 of three seconds
     // Seconds that hide: 0.5 and 2.5, over the mean of 2.
     EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
@@ -158,44 +158,44 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
 }
 
 TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
-    Series once = series(Way::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
+    PointTimes once = series(Way::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());
     EXPECT_TRUE(once.stated().empty());
     EXPECT_EQ(once.why_not_known(), "the share needs at least two repetitions");
     EXPECT_EQ(best_of({once}), nullptr);
-    const std::vector<const Series*> one{&once};
+    const std::vector<const PointTimes*> one{&once};
     EXPECT_EQ(sentence(one),
               "thread write alongside compute work: the share that hides needs at least two "
               "repetitions");
-    const Series below = series(Way::thread, 4096, times(1, 4, 18.37));
+    const PointTimes below = series(Way::thread, 4096, times(1, 4, 18.37));
     EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
     EXPECT_TRUE(below.stated().empty());
     EXPECT_EQ(best_of({below}), nullptr);
     // A deviation within the resolution of clocks is accepted.
-    const Series nothing = series(Way::blocking, 4096, times(1, 4, 5.04));
+    const PointTimes nothing = series(Way::blocking, 4096, times(1, 4, 5.04));
     EXPECT_TRUE(nothing.is_known());
     EXPECT_EQ(nothing.stated().size(), 2U);
 }
 
 TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
-    Series unknown = series(Way::thread, 4096, times(1, 4, 3));
+    PointTimes unknown = series(Way::thread, 4096, times(1, 4, 3));
     unknown.times.back() = times(1, 4, 5);
-    Series known = series(Way::thread, 8192, times(1, 4, 4.5));
+    PointTimes known = series(Way::thread, 8192, times(1, 4, 4.5));
     known.times.back() = times(1, 4, 4.52);  // 0.49 ± 0.127
     ASSERT_TRUE(known.is_known());
     EXPECT_EQ(known.limit(), limit_of(known.mean()));
     EXPECT_FALSE(unknown.limit());
-    const std::vector<Series> all{unknown, known};
+    const std::vector<PointTimes> all{unknown, known};
     EXPECT_EQ(best_of(all), &all[1]);
     EXPECT_EQ(best_of({unknown}), nullptr);
     EXPECT_EQ(best_of({}), nullptr);
-    const std::vector<const Series*> one{&unknown};
+    const std::vector<const PointTimes*> one{&unknown};
     EXPECT_EQ(
         sentence(one),
         "thread write alongside compute work: no share is known within ± 20 %; more repetitions, "
         "or a machine that is quiet, would show it");
-    const std::vector<const Series*> both{&unknown, &known};
+    const std::vector<const PointTimes*> both{&unknown, &known};
     EXPECT_TRUE(
         sentence(both).starts_with("thread write alongside compute work: 49 % of 8 KiB hides ("));
 }

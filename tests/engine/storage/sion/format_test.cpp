@@ -189,7 +189,7 @@ TEST(SionFormat, the_first_of_several_files_has_the_places_of_all_ranks) {
         const auto file = read_file(memory);
         ASSERT_TRUE(file) << file.error().text();
         EXPECT_EQ(file->tail.places,
-                  (std::vector<Tail::Place>{{1, 0}, {1, 1}, {0, 0}, {0, 1}, {0, 2}}));
+                  (std::vector<Tail::TaskIndex>{{1, 0}, {1, 1}, {0, 0}, {0, 1}, {0, 2}}));
     }
 }
 

@@ -395,7 +395,7 @@ class Collectors : public testing::Test {
 TEST_F(Collectors, move_the_bytes_of_all_and_the_others_touch_no_file) {
     // More than one message's worth, and nothing from rank 1.
     const std::int64_t bytes = rank_ == 1 ? 0 : 5 * MiB + rank_;
-    std::vector<Place> places{{0, rank_ * 8 * MiB, bytes / 2}};
+    std::vector<FileRange> places{{0, rank_ * 8 * MiB, bytes / 2}};
     places.push_back({1, rank_ * 8 * MiB, bytes - bytes / 2});
     if (bytes == 0) places.clear();
     const auto stream = stream_of(rank_, bytes);
@@ -404,14 +404,14 @@ TEST_F(Collectors, move_the_bytes_of_all_and_the_others_touch_no_file) {
         if (rank_ == 0) file.resize(static_cast<std::size_t>(8 * MiB * at_.comm.size()));
     }
     int calls = 0;
-    const auto memory_of = [&](const Place& place, std::size_t size) {
+    const auto memory_of = [&](const FileRange& place, std::size_t size) {
         ++calls;
         EXPECT_EQ(rank_, 0);
         return std::span(files[static_cast<std::size_t>(place.file)])
             .subspan(static_cast<std::size_t>(place.offset), size);
     };
-    const auto wrote =
-        collector_.write(places, stream, [&](const Place& place, std::span<const std::byte> data) {
+    const auto wrote = collector_.write(
+        places, stream, [&](const FileRange& place, std::span<const std::byte> data) {
             std::copy(data.begin(), data.end(), memory_of(place, data.size()).begin());
             return Result<std::int64_t>(std::ssize(data));
         });
@@ -419,7 +419,7 @@ TEST_F(Collectors, move_the_bytes_of_all_and_the_others_touch_no_file) {
     EXPECT_EQ(*wrote, bytes);
     std::vector<std::byte> found(static_cast<std::size_t>(bytes));
     const auto read =
-        collector_.read(places, found, [&](const Place& place, std::span<std::byte> data) {
+        collector_.read(places, found, [&](const FileRange& place, std::span<std::byte> data) {
             const auto from = memory_of(place, data.size());
             std::copy(from.begin(), from.end(), data.begin());
             return Result<std::int64_t>(std::ssize(data));
@@ -431,11 +431,11 @@ TEST_F(Collectors, move_the_bytes_of_all_and_the_others_touch_no_file) {
 }
 
 TEST_F(Collectors, failures_are_those_of_the_rank_whose_bytes_they_are) {
-    const std::vector<Place> places{{0, rank_ * 100, 10}, {3, rank_ * 100 + 50, 10}};
+    const std::vector<FileRange> places{{0, rank_ * 100, 10}, {3, rank_ * 100 + 50, 10}};
     const std::vector<std::byte> data(20);
     const auto fails = at_.comm.size() - 1;
-    const auto wrote =
-        collector_.write(places, data, [&](const Place& place, std::span<const std::byte> part) {
+    const auto wrote = collector_.write(
+        places, data, [&](const FileRange& place, std::span<const std::byte> part) {
             if (place.offset == 100 * fails + 50) {
                 return Result<std::int64_t>(system_error("pwrite", "file", ENOSPC, place.offset));
             }
@@ -454,7 +454,7 @@ TEST_F(Collectors, failures_are_those_of_the_rank_whose_bytes_they_are) {
     // What goes short is no failure, and nothing behind it counts.
     std::vector<std::byte> memory(20);
     const auto read =
-        collector_.read(places, memory, [&](const Place& place, std::span<std::byte> part) {
+        collector_.read(places, memory, [&](const FileRange& place, std::span<std::byte> part) {
             return Result<std::int64_t>(place.file == 0 ? 4 : std::ssize(part));
         });
     ASSERT_TRUE(read);
