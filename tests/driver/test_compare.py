@@ -162,7 +162,7 @@ def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict)
     assert (line.cause is NoVerdict.ORDER) == (verdict is Verdict.UNDECIDED)
 
 
-@pytest.mark.parametrize(("factor", "said"), [(1.0, "rates drift by 4 % a run"), (0.8, "")])
+@pytest.mark.parametrize(("factor", "said"), [(1.0, "rates drift by 4 % per run"), (0.8, "")])
 def test_a_drift_in_an_order_that_is_not_balanced_is_not_a_difference(
     factor: float, said: str
 ) -> None:
@@ -375,7 +375,7 @@ def test_pairs_by_axes_and_what_is_left() -> None:
     other = Side("b", [run("b", [cell(1.0), cell(2.0, where={"chunk_bytes": 4096})])])
     found = compare(one, other)
     assert len(found.lines) == 1
-    why = "differs from the nearest there in chunk_bytes"
+    why = "the nearest one there differs in chunk_bytes"
     assert [(a.side, a.why) for a in found.alone] == [
         ("a", f"{why} 2048 / 1024"),
         ("b", f"{why} 4096 / 1024"),

@@ -59,7 +59,7 @@ def test_what_was_not_kept_names_why_and_the_wide_ones(
 ) -> None:
     some = [mean("write", 0.02), mean("read", 0.083), mean("stat", None)]
     sentence = (
-        f"--until-ci 5 % was NOT kept: after 7 repetitions {why}; wider than asked: stat 100.0"
+        f"--until-ci 5 % was NOT reached: after 7 repetitions {why}; wider than asked: stat 100.0"
         " MB/s ± ?, read 100.0 MB/s ± 8.3 %."
     )
     assert found(tmp_path, *some, stopped_by=stopped_by) == [(sentence, "warn")]

@@ -52,7 +52,7 @@ def accept(
     known = {rule.id for rule in rules.rule}
     for name in projections or {}:
         if name not in known:
-            raise ValueError(f"a projection is for the rule '{name}', which there is not")
+            raise ValueError(f"a projection names the rule '{name}', which does not exist")
     outcomes = [
         _outcome(rule, runs, (projections or {}).get(rule.id), rehearse) for rule in rules.rule
     ]
@@ -266,7 +266,7 @@ def _project(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
     """The projected value is judged; what it is based on has to be measured."""
     assert blank.projection is not None
     if not isinstance(rule, Threshold):
-        raise OpenError(f"a projection says nothing of a rule of kind {rule.kind}")
+        raise OpenError(f"a rule of kind {rule.kind} cannot be judged by a projection")
     value, unit = data.quantity(blank.projection.value)
     _check_unit(unit, rule.bound()[2])
     sample, base, measured = _sample(rule, picked)

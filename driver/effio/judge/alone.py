@@ -43,7 +43,7 @@ def _why_alone(
     options = [
         f"{n} {_shown(key.axis(n))} / {_shown(nearest.axis(n))}" for n in _differing(key, nearest)
     ]
-    return f"differs from the nearest there in {', '.join(options)}"
+    return f"the nearest one there differs in {', '.join(options)}"
 
 
 def _shown(value: object) -> str:

@@ -224,7 +224,7 @@ def _in_order(line: Line, samples: Sequence[Sample], places: Sequence[order.Plac
     if explained <= _EXPLAINED * abs(math.log(line.ratio.value)):
         return line
     each = fmt.percent(abs(math.expm1(found.change)))
-    why = f"rates drift by {each} a run, and the order is not balanced"
+    why = f"rates drift by {each} per run, and the order is not balanced"
     return replace(line, by_order=why)
 
 

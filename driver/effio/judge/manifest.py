@@ -90,7 +90,7 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
         if found is not None:
             reported[found[2]] = found[1]
         else:
-            return [Fault("changed", SUMS, f"line {number} is none of a checksum")], _id(text)
+            return [Fault("changed", SUMS, f"line {number} is not a checksum")], _id(text)
     there, others = _sums(folder)
     faults = [Fault("missing", name) for name in reported if name not in there]
     faults += [Fault("changed", n) for n in reported if n in there and there[n] != reported[n]]
@@ -99,7 +99,7 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
         Fault("added", name, "no regular file") for name in sorted(others) if name not in reported
     ]
     if not faults and text != _text(there):
-        faults.append(Fault("changed", SUMS, "not as it was written"))
+        faults.append(Fault("changed", SUMS, "changed since it was written"))
     return faults, _id(text)
 
 

@@ -58,7 +58,7 @@ def _coordinate(name: str) -> str:
         return name
     known = ", ".join([*_PLAIN, *(f"{p}NAME" for p in _PREFIXES)])
     meant = nearest(name, [*_PLAIN, *_PREFIXES])
-    raise ValueError(f"'{name}' is nothing that a measurement has ({known}){meant}")
+    raise ValueError(f"'{name}' is not a member of a measurement ({known}){meant}")
 
 
 QuantityText = Annotated[str, AfterValidator(_quantity)]

@@ -218,8 +218,9 @@ def _tail_finding(valid: Sequence[Measurement]) -> Finding | None:
         return None
     _, tail, last, worst = max(tails, key=lambda t: t[0])
     return Finding(
-        f"In {_of([t[3] for t in tails], valid)} the first worker was done long before the last, at"
-        f" most {fmt.duration(tail)} of {fmt.duration(last)} ({_name(worst)}).",
+        f"Load imbalance: in {_of([t[3] for t in tails], valid)} the first worker finished well"
+        f" before the last (up to {fmt.duration(tail)} earlier in a phase of"
+        f" {fmt.duration(last)}: {_name(worst)}).",
         "results",
         "warn",
     )
@@ -235,7 +236,7 @@ def _unequal_finding(valid: Sequence[Measurement]) -> Finding | None:
         return None
     factor, worst = max(unequal, key=lambda u: u[0])
     return Finding(
-        f"In {_of([u[1] for u in unequal], valid)} ranks were unequally fast, at most by a factor"
+        f"In {_of([u[1] for u in unequal], valid)} rank speeds differ by up to a factor of"
         f" {factor:.1f} ({_name(worst)}).",
         "results",
         "warn",
@@ -283,11 +284,10 @@ def _spread_findings(result: Result) -> list[Finding]:
     if not wide:
         return []
     share, name = max(wide)
-    known = f"within {100 * share:.0f} % only" if share < 1 else "not even within a factor of two"
     return [
         Finding(
-            f"Of {fmt.count_of(len(wide), 'rate')} the mean is imprecise, the worst ({name})"
-            f" {known} (95 % confidence): use more repetitions.",
+            f"The mean of {fmt.count_of(len(wide), 'rate')} is imprecise (worst: {name},"
+            f" ± {100 * share:.0f} % with 95 % confidence); use more repetitions.",
             "results",
             "warn",
         )

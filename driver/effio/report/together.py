@@ -92,8 +92,8 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
     return Figure(
         identity,
         f"{benchmark}: the runs side by side",
-        "Each bar is named by what sets its run apart from the others. Hatched bars are not valid;"
-        " compare only runs that are valid, or that were made in the same way.",
+        "Each bar is named by what distinguishes its run from the others. Hatched bars are not"
+        " valid; compare only runs that are valid, or that were made in the same way.",
         "bars",
         Axis("run"),
         Axis(fmt.heading(first.name), first.unit),

@@ -233,8 +233,8 @@ def findings(trend: Trend) -> list[Finding]:
         text = f"No change of level was found in {fmt.count_of(len(trend.days), 'night')}."
         if len(trend.days) < 2 * SHORTEST:
             text = (
-                f"{fmt.count_of(len(trend.days), 'night')}: changes are looked for from"
-                f" {2 * SHORTEST} nights on."
+                f"{fmt.count_of(len(trend.days), 'night')}: a search for changes needs at least"
+                f" {2 * SHORTEST}."
             )
         found = [Finding(text)]
     if trend.left_out:

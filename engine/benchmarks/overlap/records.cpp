@@ -109,7 +109,7 @@ const Fields<WayStorage>& method_fields() {
          [](const C& c) {
              return BackendOfRun{std::string(c.storage->name()), c.storage->describe()};
          }},
-        {"file", Unit::word, "begin of the names of its files",
+        {"file", Unit::word, "start of the names of its files",
          [](const C& c) { return c.files.stem; }}};
     return fields;
 }

@@ -249,7 +249,7 @@ ResultInfo result_info() {
     ResultInfo info{std::move(where),
                     merged(pair_fields().infos(), ring_fields().infos()),
                     {},
-                    {object_of("rings", "what the run was set to", infos_of(facts_of({})))}};
+                    {object_of("rings", "settings of the run", infos_of(facts_of({})))}};
     for (const auto& [name, value] : hpcc_values({}, {})) {
         info.figures.push_back({name_of(name),
                                 name.ends_with("_usec") ? Unit::seconds : Unit::bytes_per_second,

@@ -60,7 +60,7 @@ std::string status_text(const Progress::Snapshot& s) {
                             format_duration(*left));
     }
     if (s.step.plan_seconds_left > 0) {
-        text += fmt::format(", {} planned to go", format_duration(s.step.plan_seconds_left));
+        text += fmt::format(", {} of the plan left", format_duration(s.step.plan_seconds_left));
     }
     return text + fmt::format(" ({})", s.call);
 }

@@ -109,7 +109,7 @@ def precision_findings(result: Result) -> list[Finding]:
             findings.append(Finding(text))
         else:
             wide = [one for one in figures if one.within is not True]
-            text = f"--until-ci {asked} was NOT kept: after {done}"
+            text = f"--until-ci {asked} was NOT reached: after {done}"
             text += f" {_WHY.get(reported.stopped_by, 'the run ended')}"
             text += f"; wider than asked: {_named(wide, _interval)}." if wide else "."
             findings.append(Finding(text, level="warn"))
