@@ -104,7 +104,7 @@ def _finite(text: str) -> float:
 
 
 # All digits as 0, so that numbers that may not fit into 64 bits or into a float are found quickly:
-# those of 19 digits, and those with an exponent of three. Digits after a point are no risk.
+# those of 19 digits, and those with an exponent of three. Digits after a point always fit.
 _ALIKE = bytes.maketrans(b"123456789E+", b"000000000e-")
 _FRACTION = b"." + b"0" * 15
 _UNUSUAL = (b"0" * 19, b"e000", b"e-000")
