@@ -45,7 +45,7 @@ _OPENMPI_ENVIRONMENT = {
 
 @dataclass
 class Run:
-    """A finished launch: its exit code, and what lies in its directory now."""
+    """A finished launch: its exit code, and what is in its directory now."""
 
     command: list[str]
     code: int

@@ -11,8 +11,8 @@ from engines import Engine, Run
 
 KIB, MIB = 1024, 1024 * 1024
 
-# What sh runs so makes no file longer than 40 MiB (ulimit counts 512 bytes): longer than what MPI
-# libraries make of their own.
+# Files of what sh runs end at 40 MiB (ulimit counts 512 bytes), which is more than the MPI
+# libraries' own files need.
 LIMITED = 'trap "" XFSZ; ulimit -f 81920; exec "$@"'
 
 

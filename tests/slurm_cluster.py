@@ -115,7 +115,7 @@ class SlurmCluster:
         self, directory: Path, hosts: Sequence[Host], controller: Host | None = None
     ) -> None:
         if os.geteuid() != 0:
-            raise SlurmUnavailableError("a Slurm of our own needs root")
+            raise SlurmUnavailableError("our own Slurm needs root")
         missing = [p for p in (*_DAEMONS, *_CLIENTS) if shutil.which(p, path=_PATH) is None]
         if missing:
             raise SlurmUnavailableError(f"not installed: {', '.join(missing)} (slurm-wlm, munge)")

@@ -38,7 +38,7 @@ void judge(CacheEvidence& evidence, std::int64_t bytes, bool reading, const File
 
 /// Watches the counters of the processes, of the device, of the file system's client and of the
 /// network over one measurement. begin() and end() are collective. All of it belongs outside
-/// measured intervals: a look at the client of a GlusterFS takes about a millisecond.
+/// measured intervals: reading the client of a GlusterFS takes about a millisecond.
 class CacheWatch {
   public:
     CacheWatch(const Comm& comm, const Topology& topology, std::optional<FileSystem> fs)

@@ -96,7 +96,7 @@ def link_of_rate(place: Path, bits_per_second: int) -> Iterator[TwoNodes]:
 
 @contextmanager
 def link_of_latency(place: Path, seconds: float) -> Iterator[TwoNodes]:
-    """Every packet takes so long, either way."""
+    """Every packet takes this long, in both directions."""
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("no /dev/net/tun to make a slow link of")
     with _namespaces() as (a, b):

@@ -238,7 +238,7 @@ def _ticks() -> tuple[int, int]:
 
 
 def idle(seconds: float = 0.25) -> bool:
-    """Whether the processors have hardly anything to do for so long."""
+    """Whether the processors have hardly anything to do for this long."""
     all_before, idle_before = _ticks()
     time.sleep(seconds)
     all_now, idle_now = _ticks()

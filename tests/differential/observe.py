@@ -105,7 +105,7 @@ def flat(value: Any, path: str = "") -> dict[str, str]:
 
 
 def parsed_json(text: str) -> dict[str, str] | None:
-    """The original mixes warnings into it, and prints what is no JSON for no number."""
+    """The original mixes warnings into it, and prints nan or inf for a missing number."""
     kept = [line for line in text.splitlines() if line.strip()[:1] in set('{}[],"')]
     cleaned = re.sub(r"(?<=: )-?(nan|inf)\b", "0", "\n".join(kept))
     begin = cleaned.find("{")

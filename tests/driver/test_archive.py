@@ -59,7 +59,7 @@ def test_there_and_back(kept: Effio) -> None:
 
 
 def test_the_turns_of_interference_go_along(kept: Effio) -> None:
-    """They are summed and kept as the rest; what else lies there is not ours."""
+    """They are summed and kept as the rest; other files there are not ours."""
     folder = RunFolder(kept.cwd / "effio-runs" / FIRST)
     turn = folder.path / "result.turns/round-1-groups-1-2"
     for name, text in (

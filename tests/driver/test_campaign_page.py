@@ -232,7 +232,7 @@ def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser
 
 def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     pytest.importorskip("ruptures")
-    # Two nights in a row are no level; noise of 1 % is none; 20 % for good is one.
+    # Two nights in a row are not a level, nor is noise of 1 %; a lasting 20 % is.
     noise = [0.4, -0.9, 0.7, -0.2, 1.0, -0.6, 0.3, -1.0, 0.8, -0.4, 0.1, -0.7]
     assert change_points([100 + n for n in noise]) == []
     assert change_points([100.0] * 12) == []

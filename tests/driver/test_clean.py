@@ -43,7 +43,7 @@ def _killed(folder: Path, directory: Path, token: str = TOKEN, **manifest: Any) 
 
 @pytest.fixture
 def left(tmp_path: Path) -> Path:
-    """A data directory as a killed run leaves it, with a stranger's files beside."""
+    """A data directory as a killed run leaves it, with a stranger's files next to it."""
     directory = tmp_path / "data"
     (directory / "sub").mkdir(parents=True)
     for token in (TOKEN, OTHER):

@@ -142,7 +142,7 @@ def test_what_is_put_together_is_said() -> None:
     assert list(series.high) == [9.0] * 10
     assert list(series.x) == [4.5 + 10 * i for i in range(10)]
     assert "each shown is the median of up to 10 neighbors" in thin.caption
-    # Nine curves are too many for four: what lies between them is shown.
+    # Nine curves are too many for four: their envelope is shown.
     many = bounded_block(_figure([_curve(5, style) for style in range(9)]), limits)
     assert isinstance(many, Figure)
     names = [s.name for s in many.variants[""][0].series]

@@ -114,7 +114,7 @@ def test_a_campaign_and_a_comparison_have_them_too(
         ["1MiB", "highest rate", Quantity(400.0 * MB, "B/s"), 0.25, one_node, peak],
         ["8MiB", "highest rate", Quantity(1200.0 * MB, "B/s"), 0.75, one_node, peak],
     ]
-    # Each side has the peak of its own file system: 1.6 GB/s of a node, 1 GB/s of /scratch.
+    # Each side has its own file system's peak: 1.6 GB/s of a node, 1 GB/s of /scratch.
     scratch: dict[str, Any] = {
         "file_system": {**made.run_line()["file_system"], "mount_point": "/scratch"}
     }

@@ -43,7 +43,7 @@ def _request(
         (_request(launcher="/opt/mpi/bin/mpiexec.hydra"), {}, True),
         (_request(), {"HYDRA_HOST_FILE": ""}, True),
         (_request(nodes=2), {}, False),
-        # salloc may leave the shell on the login node, so one node is no proof.
+        # salloc may leave the shell on the login node, so one node proves nothing.
         (_request(allocation=Allocation("slurm", "7", 1, 2)), {}, False),
         (_request(launcher="srun"), {}, False),
         (_request(launcher="/usr/bin/flux"), {}, False),

@@ -344,7 +344,7 @@ def test_several_runs_make_one_scaling_figure(tmp_path: Path) -> None:
     assert row[2:] == [4, 320.0 * MB, 80.0 * MB, pytest.approx(0.8), 2]
     page = write_report(paths, tmp_path / "page.html").read_text()
     assert "Scaling over all runs" in page
-    # One number of ranks is no scaling, one run nothing to compare.
+    # One number of ranks shows no scaling, and one run has nothing to compare with.
     assert across(results[1:]) == []
     assert across(results[:1]) == []
 

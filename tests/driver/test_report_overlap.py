@@ -127,7 +127,7 @@ def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> 
     texts = [f.text for f in report.findings]
     (blocking,) = [t for t in texts if t.startswith("blocking, write during compute work")]
     assert "hides 2 % of the time with 1 MiB: the call comes back only when" in blocking
-    assert "but" not in blocking  # two hundredths are no difference
+    assert "but" not in blocking  # two hundredths do not count as a difference
     (nonblocking,) = [t for t in texts if t.startswith("nonblocking, ")]
     assert "60 % of the time with 1 MiB: it takes its time from the computation (40 % longer)" in (
         nonblocking

@@ -30,7 +30,7 @@ ELSEWHERE = {
     "store/query.py": "a temporary directory of mode 0700",
     "store/archive.py": "tar reads from a stream of safe_files; a temporary directory of mode 0700",
     "judge/bundle.py": "a temporary directory of mode 0700 that becomes the bundle",
-    "engine/build.py": "builds in directories of its own, below the user's data directory",
+    "engine/build.py": "builds in its own directories, below the user's data directory",
     "engine/carried.py": "engines of the package, copied into the user's data directory",
     "engine/kept.py": "files next to the engine in the user's data directory, or of a checkout",
     "imports/ior.py": "opens nothing: open(s) is a column of IOR's table",
@@ -75,7 +75,7 @@ def test_nothing_else_opens_files() -> None:
     assert found - set(ELSEWHERE) == set()
 
 
-# What lies in a store in place of a file ---------------------------------------------------------
+# Other things than files in a store -------------------------------------------------------------
 
 
 def _fifo(path: Path) -> None:

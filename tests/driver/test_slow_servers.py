@@ -110,7 +110,7 @@ def test_files_that_move_between_repetitions_say_nothing(tmp_path: Path) -> None
         ([[1, 1, 1, 30], [1, 1, 1, 30]], ON, {}),
         # Slower by less than half.
         ([[1, 1, 1.4, 1.4], [1, 1, 1.4, 1.4]], ON, {}),
-        # Once is no pattern.
+        # Once does not make a pattern.
         ([[1, 1, 3, 3]], ON, {}),
         # All files are on all servers.
         ([[1, 1, 3, 3], [1, 1, 3, 3]], {name: ["a", "b", "c"] for name in ON}, {}),

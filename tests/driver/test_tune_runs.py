@@ -338,7 +338,7 @@ def test_a_hints_file_that_was_found_is_one_that_the_engine_reads(
     from effio.tune.setting import Group, Setup
 
     if "mpich" not in engines:
-        pytest.skip("MPICH says which hints are in force")
+        pytest.skip("MPICH says which hints are effective")
     with_flavour(effio, engines["mpich"])
     setup = Setup(
         hints={

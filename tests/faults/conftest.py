@@ -77,7 +77,7 @@ def check_failed(run: Run, data: Path) -> None:
 @pytest.fixture
 def delayed_failure(mount: Callable[..., Path]) -> Path:
     """A file system whose writes succeed and whose sync fails: ext4 in an image that is larger
-    than the tmpfs it lies on."""
+    than its tmpfs."""
     small = mount("-t", "tmpfs", "-o", "size=24m", "none")
     image = small / "image"
     with image.open("wb") as file:

@@ -86,7 +86,7 @@ def test_an_independent_write_fails_on_one_rank(faulty: Faulty) -> None:
 
 
 def test_short_writes_are_completed_or_found(faulty: Faulty) -> None:
-    """A system call may move less than it was asked to. ROMIO goes on with the rest; OMPIO does
+    """A system call may move less than it was asked to. ROMIO moves the rest; OMPIO does
     not, which is found by the count, the size or the data."""
     run = faulty.run("write,short,nth=2,file=data_i00_002_0", "--keep", "--verify", "full")
     assert faulty.strikes

@@ -113,7 +113,7 @@ def test_a_killed_rank_leaves_readable_results(
     mpi: Engine, tmp_path: Path, data: Path, turn: str
 ) -> None:
     job = at_work_in(turn, mpi, tmp_path, data)
-    asked, killed = job.ranks()  # the one that is killed waits, or is beside
+    asked, killed = job.ranks()  # the one that is killed waits, or runs next to it
     os.kill(killed, signal.SIGKILL)
     job.wait_for_end_of(asked)
     (tmp_path / "go").touch()  # the command would outlive its rank

@@ -21,7 +21,7 @@ from results import Line
 
 from .conftest import Faulty
 
-# Rank 1 leaves each barrier so much later; a call takes so long.
+# Rank 1 leaves each barrier this much later; a call takes this long.
 LATE, CALL = 0.3, 0.2
 # In seconds: what a sleep may be short of.
 GRAIN = 0.001
@@ -178,7 +178,7 @@ def test_nodes_whose_clocks_differ(any_engine: Engine, tmp_path: Path, data: Pat
     assert run.code == 0, run
     for write in run.result.measurements:
         assert write["nodes"] == 2
-        # A comparison of clocks is wrong by half a round trip, which is no minute anywhere.
+        # A comparison of clocks is wrong by half a round trip, which is never a minute.
         assert CALL - GRAIN <= total(write) < 60
         assert 0 <= write["seconds"]["late"]["max"] < 60
     clock = run.result.run["clock"]

@@ -151,7 +151,7 @@ def test_the_time_of_day_jumps(any_engine: Engine, tmp_path: Path, data: Path, j
     sets."""
     faulty = Faulty(any_engine, tmp_path, data)
     run = faulty.launch(f"clock,step={jump},from=3", [*SMALL, "--dir", data])
-    assert faulty.strikes, "nobody asked for the time of day"
+    assert faulty.strikes, "the time of day was not read"
     assert run.code == 0, run
     for m in run.result.measurements:
         assert m["valid"]

@@ -28,7 +28,7 @@ PHASES = {
     "read": "ior --phases write,read --block 8MiB --transfer 1MiB --repetitions 100",
     "names": "mdtest --items 200 --iterations 100 --things files --write-bytes 4KiB",
 }
-# Seconds. MooseFS' client sometimes waits for 17 s before it goes on with another server.
+# Seconds. MooseFS' client sometimes waits for 17 s before it tries another server.
 WATCHDOG = {"distributed": 15, "dispersed": 15, "moosefs": 60}
 
 

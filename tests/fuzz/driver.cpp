@@ -167,7 +167,7 @@ class Mutator {
 };
 
 /// Ends the process by SIGPROF when it has used up `most_seconds` from now on. Time of the
-/// processor, because a machine that is busy otherwise is no fault of the input.
+/// processor, because a busy machine is not the input's fault.
 void limit_time() {
     const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = most_seconds, .tv_usec = 0}};
     setitimer(ITIMER_PROF, &limit, nullptr);

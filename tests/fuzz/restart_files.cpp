@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints of flash_io that somebody else left, as a restart reads them: the first byte says in
-// which of our own formats (of one writer: bare bytes, Fortran records, a container), the rest is
+// Checkpoints of flash_io that others left, as a restart reads them: the first byte selects one of
+// our own formats (of one writer: bare bytes, Fortran records, a container), the rest is
 // the file. Formats of libraries are read by the libraries.
 #include <fstream>
 #include <string>

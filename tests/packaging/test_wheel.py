@@ -193,7 +193,7 @@ def test_the_engine_is_built_out_of_the_wheel_and_used(
     (tools / "cmake").chmod(0o755)
     mpicc = any_engine.mpiexec.replace("mpiexec", "mpicc")
     if not os.access(mpicc, os.X_OK):
-        pytest.skip(f"the compiler beside {any_engine.mpiexec} has another name")
+        pytest.skip(f"the compiler next to {any_engine.mpiexec} has another name")
     built = installed.effio("engine", "build", "--mpicc", mpicc, path=tools)
     assert built.returncode == 0, built.stderr
     assert built.stdout.startswith("built: ")

@@ -37,7 +37,7 @@ def test_a_grandchild_takes_them_and_is_as_nice_as_before() -> None:
     if sys.platform != "linux" or not number or not release:
         pytest.skip("not a system whose calls are known here")
     if (int(release[1]), int(release[2])) < (6, 12):
-        pytest.skip("before Linux 6.12 ordinary processes have no turns of their own")
+        pytest.skip("before Linux 6.12 ordinary processes have no turns")
     if not may_be_set(set_number):
         pytest.skip("how a process is scheduled may not be set here")
     take = ["nice", "-n", "3", sys.executable, str(SCRIPT)]

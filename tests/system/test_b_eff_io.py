@@ -155,7 +155,7 @@ def test_plan_touches_nothing(any_engine: Engine, tmp_path: Path, data: Path) ->
 
 
 def test_foreign_files_are_left_alone(engine: Engine, tmp_path: Path, data: Path) -> None:
-    """Files beside ours, also of nearly our names, survive a run that removes its own."""
+    """Files next to ours, also with nearly our names, survive a run that removes its own."""
     foreign = {
         "notes.txt": b"mine",
         "b_eff_io_data_i00_002_0.old": b"mine too",

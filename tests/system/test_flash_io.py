@@ -78,7 +78,7 @@ def test_pnetcdf_files_are_those_of_the_port(engine: Engine, tmp_path: Path, dat
     values = tool("ncmpidump", "-v", "pres", data / "it_ncmpi_plt_crn_0000.nc")
     numbers = re.findall(r"[\d.]+", values.split("pres =")[1])
     assert numbers == ["5"] * (7 * 9**3)
-    # What the library says it wrote is what lies there, apart from its unused header space.
+    # What the library says it wrote is there, apart from its unused header space.
     for m in run.result.rows(access="write"):
         on_disk = Path(tmp_path, m["detail"]["file"]).stat().st_size
         assert 0 <= on_disk - m["bytes"] < 512, m

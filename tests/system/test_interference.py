@@ -30,7 +30,7 @@ def factors(result: Result, name: str = "slow_down") -> dict[tuple[int, str], fl
 
 def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Path) -> None:
     """4 MiB at 100 MiB/s: 0.04 s alone and 0.08 s next to the other. The second one writes twice
-    as much: 0.08 s alone, 0.16 s beside, in which the first one runs again once."""
+    as much: 0.08 s alone, 0.16 s next to the first, in which the first one runs again once."""
     run = interfere(
         mpi,
         tmp_path,
@@ -80,7 +80,7 @@ def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Pa
 
 
 def test_the_fewer_ranks_lose_the_most(any_engine: Engine, tmp_path: Path) -> None:
-    """Four ranks share 100 MiB/s: one of them alone has it all, beside three a quarter; the three
+    """Four ranks share 100 MiB/s: one of them alone has it all, next to three a quarter; the three
     have a third each alone."""
     any_engine.needs_ranks(4)
     run = interfere(
@@ -133,7 +133,7 @@ def test_groups_of_together_share_what_sim_pretends(mpi: Engine, tmp_path: Path)
 def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """How often is chance; that the first runs are whole, alone and beside, is not."""
+    """How often is chance; that the first runs are whole, alone and next to others, is not."""
     run = interfere(
         mpi,
         tmp_path,

@@ -56,7 +56,7 @@ def test_text_as_parsers_read_it(any_engine: Engine, tmp_path: Path) -> None:
 
 def strict_json(text: str) -> Any:
     def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

@@ -78,8 +78,8 @@ def test_reads_and_writes_under_way_together(any_engine: Engine, tmp_path: Path,
 def test_a_rate_is_held_also_with_many_under_way(
     any_engine: Engine, tmp_path: Path, depth: int
 ) -> None:
-    """4 MiB at 20 MB/s take 0.2 s at least; the wait is no part of a call's time: with all 32 calls
-    of a worker posted at once and waited for singly they would take 0.1 s on average."""
+    """4 MiB at 20 MB/s take 0.2 s at least; the wait is not part of a call's time. With all 32
+    calls of a worker posted at once and waited for singly they would take 0.1 s on average."""
     words = ["--backend=uring", f"--queue-depth={depth}", "--block=2MiB", "--transfer=64KiB"]
     run = ior(any_engine, tmp_path, *words, "--rate-limit=20MB/s")
     for m in run.result.measurements:

@@ -194,7 +194,7 @@ def test_tables_and_lines_of_the_tasks(any_engine: Engine, tmp_path: Path) -> No
     assert run.code == 0, run
     row = table_row(run, "File creation")
     fastest, slowest, mean = row[:3]
-    # Task 0 waits 2 ms for each file, and both together are no faster than twice task 0.
+    # Task 0 waits 2 ms for each file, and both together are at most twice as fast as task 0.
     assert slowest <= 500
     assert slowest <= fastest
     assert mean == pytest.approx((fastest + slowest) / 2, rel=1e-3)

@@ -54,7 +54,7 @@ def test_out_of_inodes_on_a_disk_file_system(
     assert create["operations"] == free - 4
     assert create["errors"][0]["errno"] == 28
     assert left_in(place) == before
-    # As many as there is room for are no fault, and every phase does them all.
+    # As many as there is room for are not a fault, and every phase does them all.
     fits = (free - 4) // 2
     run = any_engine.run([*words, "-n", fits, "--sync-phases", "--also", "list,chmod"], tmp_path)
     assert run.code == 0, run

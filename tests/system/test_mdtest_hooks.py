@@ -50,7 +50,7 @@ def test_each_rank_runs_the_commands_around_each_phase(mpi: Engine, tmp_path: Pa
 
 
 def test_only_the_command_after_a_phase_is_in_its_time(any_engine: Engine, tmp_path: Path) -> None:
-    # Rank 1 alone sleeps, so long that nothing else takes as much.
+    # Only rank 1 sleeps, for longer than anything else takes.
     words = [*QUICK, *NULL, "--phases", "create", "--keep"]
     command = "test $EFFIO_RANK = 0 || sleep 1"
     before = any_engine.run([*words, f"--run-before-phase={command}"], tmp_path)

@@ -25,7 +25,7 @@ def test_what_was_made_is_found(
     any_engine: Engine, tmp_path: Path, data: Path, tree: list[str]
 ) -> None:
     """Numbers of six digits: of 0 to 119 "01" is in that of 1, of 10 to 19 and of 100 to 119. The
-    files that lie there before have other numbers and no bytes."""
+    files that are there before have other numbers and no bytes."""
     words = [*WORDS, "-n", "120", "--name-length", "20", "--populate", "30", "-d", data]
     run = any_engine.run([*words, *tree], tmp_path, ranks=2)
     assert run.code == 0, run

@@ -147,7 +147,8 @@ def test_files_have_the_length_of_their_pattern_and_bytes_of_their_own(
 def test_what_does_not_fit_is_left_out_with_its_reason(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """Of a share of 6 KiB, 6 calls of 1 KiB are no whole groups of 4, and 4 KiB divide nothing."""
+    """A share of 6 KiB is not a multiple of 4 KiB, and its 6 calls of 1 KiB are not whole groups of
+    4."""
     words = ["pio", "--size", "6KiB", "--buffer", "1KiB,4KiB", "--temporal", "write"]
     run = any_engine.run([*words, "--dir", data], tmp_path)
     assert run.code == 0, run

@@ -191,9 +191,9 @@ def _value(option: OptionInfo, value: Value) -> str:
         whole = option.type == "integer"
         number = value if not isinstance(value, str) else as_number(value)
         if number is None and value != option.default:
-            return f"'{value}' is no {_NUMBERS[option.type]}"
+            return f"'{value}' is not a {_NUMBERS[option.type]}"
         if whole and number is not None and number != int(number):
-            return f"'{value}' is no {_NUMBERS[option.type]}"
+            return f"'{value}' is not a {_NUMBERS[option.type]}"
     return ""
 
 

@@ -18,7 +18,7 @@ ColdRead::ColdRead(const Iteration& iteration, const Phase& phase, Workers& work
             iteration.parameters.storage.cache,
             [&workers, &phase,
              drop = iteration.parameters.storage.cache.drop](const Cold::Look& look) {
-                // A look opens the file: where nothing is dropped, no one else opens it.
+                // The check opens the file: where nothing is dropped, only this call opens it.
                 if (!drop) return;
                 for (const auto& worker : workers) worker->each_path(phase, look);
             }),

@@ -112,7 +112,7 @@ TEST(Rounds, leaving_one_out_of_a_product_of_means) {
 struct Coverage {
     double holds = 0;    ///< share of the runs that have the true value in the interval
     double warns = 0;    ///< share of the runs that say it may be unreliable
-    double student = 0;  ///< share that Student's t without a look at neighbours would have
+    double student = 0;  ///< share that Student's t would have without regard to neighbors
 };
 
 /// 1,000 runs of `count` values around 100.

@@ -79,7 +79,7 @@ TEST(Saturation, the_mean_over_the_rounds_decides) {
     const auto s = find_saturation({1, 2, 4}, Rounds{{50, 230, 250}, {150, 150, 150}});
     EXPECT_EQ(s.rates, (std::vector<double>{100, 190, 200}));
     EXPECT_EQ(s.point, 1U);
-    // Both rounds drawn twice are all that there is beside: of the first one 230 are not enough,
+    // Both rounds drawn twice are all that remains: of the first one 230 are not enough,
     // of the second one a single rank is.
     EXPECT_EQ(s.low, 0U);
     EXPECT_EQ(s.high, 2U);

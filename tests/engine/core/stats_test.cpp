@@ -79,7 +79,7 @@ TEST(Stats, the_chance_of_two_means) {
     EXPECT_EQ(chance_of_difference(of({5, 5}), of({5, 5})), 1);
     EXPECT_EQ(chance_of_difference(of({5, 5}), of({6, 6})), 0);
     EXPECT_EQ(chance_of_difference(of({5}), of({6, 6})), 1);
-    // What rounding leaves between equal values is no difference.
+    // What rounding leaves between equal values does not count as a difference.
     EXPECT_EQ(chance_of_difference(of({5, 5}), of({5 * (1 + 1e-15), 5 * (1 + 1e-15)})), 1);
 }
 
@@ -143,7 +143,7 @@ TEST(Histogram, seconds_are_rounded_to_nanoseconds) {
     Histogram h;
     h.add(1.4e-9);
     h.add(1.6e-9);
-    h.add(-5);  // a clock that went backwards is no time
+    h.add(-5);  // a clock that went backwards: not a time
     EXPECT_EQ(h.counts()[0], 1U);
     EXPECT_EQ(h.counts()[1], 1U);
     EXPECT_EQ(h.counts()[2], 1U);

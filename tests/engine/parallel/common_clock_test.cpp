@@ -32,7 +32,7 @@ TEST_F(CommonClockTest, nodes_with_one_clock_are_found_not_to_differ) {
         const double begun = comm.min(clock.now());
         const double common_start = common.start() - common.late();
         const double ended = comm.max(clock.now());
-        // An answer lies inside its round trip, so the error is bounded by the time that all took.
+        // An answer falls within its round trip, so the error is bounded by the time that all took.
         EXPECT_GE(common_start, begun);
         EXPECT_LE(common_start, ended + (ended - begun));
     }

@@ -84,7 +84,7 @@ TEST(FileSystem, space_and_inodes_are_those_of_the_system) {
 }
 
 TEST(FileSystem, tmpfs_lives_in_memory) {
-    if (!is_tmpfs("/dev/shm")) GTEST_SKIP() << "/dev/shm is no tmpfs here";
+    if (!is_tmpfs("/dev/shm")) GTEST_SKIP() << "/dev/shm is not a tmpfs here";
     const auto fs = find_file_system("/dev/shm");
     ASSERT_TRUE(fs);
     EXPECT_EQ(fs->type, "tmpfs");

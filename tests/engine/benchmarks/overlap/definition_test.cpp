@@ -81,7 +81,7 @@ TEST(Overlap, limit_of_a_short_computation) {
     Times t = times(10, 4, 10);  // what is left has to be waited for
     t.wait = 6;
     EXPECT_EQ(limit_of(t), Limit::length);
-    // Only 0.2 of the 0.4 that could: of the wait's 8 s the 6 are no fault of the way.
+    // Only 0.2 of the 0.4 that could: 6 of the wait's 8 s are not the way's fault.
     t = times(10, 4, 12);
     t.post = 1;
     t.wait = 8;

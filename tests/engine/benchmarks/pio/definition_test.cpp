@@ -34,7 +34,8 @@ std::vector<std::int64_t> places(Spatial spatial, const Shape& shape, int rank, 
     return all;
 }
 
-/// How often each slot of the file is moved by all ranks; what is no slot's begin fails.
+/// How often each slot of the file is moved by all ranks; an offset that is not a slot's start
+/// fails.
 std::map<std::int64_t, int> slots(Spatial spatial, const Shape& shape, int ranks) {
     std::map<std::int64_t, int> times;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -262,7 +263,7 @@ TEST(PioDefinition, a_plan_for_many_ranks_looks_at_the_first_and_the_last) {
     // For each assumption of the estimate, too.
     EXPECT_LE(asked, 10 * static_cast<int>(study->cells.size()));
     EXPECT_EQ(plan["cells"][0]["bytes"], 64.0 * ranks);
-    // A rank's share does not grow; the one that is modified lies there twice.
+    // A rank's share does not grow; the one that is modified is there twice.
     EXPECT_EQ(plan["memory_per_rank_bytes"], 2 * 64);
 }
 

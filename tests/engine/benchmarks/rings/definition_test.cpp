@@ -24,8 +24,8 @@ TEST(PairStride, a_choice_when_they_do_not) {
     EXPECT_EQ(pair_stride(1000, latency_schedule, 1e-6, 1e-6), 3);
     // 2000 / 333 + 0.9 = 6.9: 6, and the next prime is 7.
     EXPECT_EQ(pair_stride(2000, latency_schedule, 1e-6, 1e-6), 7);
-    // Slow messages: 10 / (2 * 9 * 5 * 1) is no pair at all, so 5 pings. 20 / 5 + 0.9: 4; the prime
-    // 5 is below 20 / 3.
+    // Slow messages: 10 / (2 * 9 * 5 * 1) is less than one pair, so 5 pings. 20 / 5 + 0.9: 4; the
+    // prime 5 is below 20 / 3.
     EXPECT_EQ(pair_stride(20, latency_schedule, 1.0, 1e-6), 5);
     // 40 / 5 + 0.9: 8; 11 is below 40 / 3. With 14 ranks it is 3.7: 3.
     EXPECT_EQ(pair_stride(40, latency_schedule, 1.0, 1e-6), 11);

@@ -60,7 +60,7 @@ void add_pio(std::vector<Case>& all) {
           std::tuple(random_strided, Through::offsets, true),
           std::tuple(tiled, Through::view, false),
           std::tuple(unstructured_mesh, Through::view, true),
-          // Ranks have unequally many calls.
+          // Ranks have different numbers of calls.
           std::tuple(flash_io, Through::offsets, true), std::tuple(own, Through::view, false)}) {
         all.push_back(pio_case("mpiio", spatial, through, collective));
     }

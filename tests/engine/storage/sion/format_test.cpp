@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The container format against its byte tables, and against files that lie.
+// The container format against its byte tables, and against files with false numbers.
 #include "storage/sion/format.hpp"
 
 #include <gtest/gtest.h>

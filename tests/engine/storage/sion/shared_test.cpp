@@ -451,7 +451,7 @@ TEST_F(Collectors, failures_are_those_of_the_rank_whose_bytes_they_are) {
         EXPECT_EQ(wrote.error().offset, 100 * fails + 50);
         EXPECT_NE(wrote.error().text().find("on rank 0, the collector"), std::string::npos);
     }
-    // What goes short is no failure, and nothing behind it counts.
+    // A short move is not a failure, and nothing after it counts.
     std::vector<std::byte> memory(20);
     const auto read =
         collector_.read(places, memory, [&](const FileRange& place, std::span<std::byte> part) {
