@@ -50,6 +50,11 @@ def test_python_parses_only_what_is_unusual(
     monkeypatch.setattr("effio.store.reader.json.loads", counted)
     ordinary = read_result(result_file)
     assert parsed == []
+    fractions = {"rate": 200000000.00000006, "long": 0.00012345678901234567}
+    _member(2, "detail", fractions)(result_file)
+    parsed.clear()
+    assert read_result(result_file).measurements[0].detail == fractions
+    assert parsed == []
     _member(2, "detail", {"long": 0.00012345678901234567, "many": 9223372036854775807})(result_file)
     parsed.clear()
     unusual = read_result(result_file)
