@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from driver import made
 from engines import ROOT, Engine
 from installations import Installation, wheel_into
 
@@ -116,6 +117,14 @@ def test_it_comes_from_the_wheel(installed: Installation) -> None:
         check=True,
     ).stdout
     assert where.startswith(str(installed.place))
+
+
+def test_a_report_of_it_explains_its_words(installed: Installation, tmp_path: Path) -> None:
+    result = made.write(tmp_path / "result.jsonl", made.b_eff_io())
+    page = tmp_path / "report.html"
+    done = installed.effio("report", str(result), "-o", str(page))
+    assert done.returncode == 0, done.stderr
+    assert "<dt>page cache</dt>" in page.read_text()
 
 
 def test_without_an_engine_it_says_how_to_get_one(installed: Installation) -> None:

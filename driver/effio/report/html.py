@@ -32,6 +32,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.plotly_part import part_of
+from effio.report.terms import glossary
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 
@@ -264,6 +265,7 @@ def _render(
         version=effio.__version__,
         made=now_utc(),
         sources=_named(sources),
+        terms=glossary(),
     )
 
 
