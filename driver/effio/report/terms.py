@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The glossary (docs/glossary.md) as a part of each page: a report explains its own words to whoever
-gets it, without a network."""
+"""The glossary (docs/glossary.md) as a part of each page, so that a report explains its own words
+without a network."""
 
 from __future__ import annotations
 
