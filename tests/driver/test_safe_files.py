@@ -50,6 +50,7 @@ ELSEWHERE = {
     "cli/doctor.py": "/dev/null and a temporary directory",
     "engine/program.py": "the engine's own program, for its checksum",
     "report/html.py": "parts of the package",
+    "report/terms.py": "the glossary, a part of the package",
     "report/static.py": "figures in a directory that is named for them",
     "profile/darshan.py": "a log that the user names; a FIFO is refused before",
     "profile/darshan_child.py": "a log that the user names, by the library that reads it",
