@@ -4,7 +4,11 @@ clock is simulated."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,6 +162,36 @@ def test_a_run_whose_time_is_up_is_asked_to_stop(tmp_path: Path) -> None:
     assert (outcome.out_of_time, outcome.code) == (1.0, 4)
     assert not outcome.interrupted
     assert not outcome.hung
+
+
+SILENT = """
+import pathlib, signal, sys, time
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
+if sys.argv[1:]:
+    pathlib.Path(sys.argv[1]).touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("has_result", "code"), [(True, 4), (False, -signal.SIGTERM)])
+def test_an_engine_that_has_begun_a_result_is_asked_to_stop(
+    has_result: bool, code: int, tmp_path: Path
+) -> None:
+    """Its first line may still be with the launcher when Ctrl-C comes."""
+    result = tmp_path / "result.jsonl"
+    words = [str(result)] if has_result else []
+    launch = Launch(command=(sys.executable, "-c", SILENT, *words), environment={}, notes=())
+
+    def interrupt() -> None:
+        while has_result and not result.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    view = LiveView("t", quiet=True)
+    threading.Timer(1.0, interrupt).start()
+    with view:
+        outcome = Watch(launch, tmp_path, f"test-{tmp_path.name}", view, quiet=True).run()
+    assert (outcome.interrupted, outcome.code) == (True, code)
 
 
 def test_a_run_that_was_complete_when_its_time_was_up_has_no_note(

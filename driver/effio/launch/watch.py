@@ -25,7 +25,7 @@ from effio.errors import environment_error
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView, parse_status
 from effio.store import safe_files
-from effio.store.folder import PROGRESS
+from effio.store.folder import PROGRESS, RESULT
 from effio.store.safe_files import write_atomically
 
 # Every process of a run carries this in its environment; nothing else does.
@@ -290,7 +290,9 @@ class Watch:
 
     def _grant(self, process: subprocess.Popen[bytes], wishes: int, outcome: Outcome) -> bool:
         """Asks the engine to stop; false if it is to be ended at once."""
-        if wishes > 1 or not outcome.engine_spoke:
+        # Launchers hold lines back for a moment: the engine's result may be there before its words.
+        started = outcome.engine_spoke or (self._directory / RESULT).exists()
+        if wishes > 1 or not started:
             self._view.message("ending at once; the cell in work is lost")
             return False
         limit = outcome.out_of_time
