@@ -14,7 +14,7 @@ from driver import made
 from driver.corpus import CORPUS
 from effio.report import html
 from effio.report.bounds import Limits, bounded_block
-from effio.report.build import write_report
+from effio.report.build import report_of, write_report
 from effio.report.model import (
     Axis,
     Column,
@@ -25,8 +25,10 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    made_late,
 )
 from effio.report.plotly_part import part_of
+from effio.store.reader import read_result
 from patience import patient
 
 # Size limit of a page.
@@ -178,6 +180,39 @@ def test_a_large_result_makes_a_page_below_ten_megabytes(tmp_path: Path) -> None
     for more in ((3000, 30), (120, 3000)):
         _, other = _page_of(*more, tmp_path)
         assert other.stat().st_size < 1.1 * page.stat().st_size
+
+
+def test_texts_of_many_are_made_when_they_are_read() -> None:
+    """Of a thousand at once; of more, those that a page shows."""
+    made_of: list[int] = []
+
+    def text(item: int) -> str:
+        made_of.append(item)
+        return f"text {item}"
+
+    assert made_late(range(1000), text) == [f"text {i}" for i in range(1000)]
+    assert len(made_of) == 1000
+    made_of.clear()
+    late = made_late(range(1001), text)
+    assert (len(late), made_of) == (1001, [])
+    assert (late[1000], late[2:4]) == ("text 1000", ["text 2", "text 3"])
+    assert made_of == [1000, 2, 3]
+    assert list(late)[:2] == ["text 0", "text 1"]
+
+
+def test_a_curve_of_more_than_a_thousand_points_is_shown_whole(tmp_path: Path) -> None:
+    """More than are made at once, and fewer than are put together."""
+    cells = [
+        made.measurement("write", "scatter", 1, 1e6) | {"repetition": i} for i in range(1, 1201)
+    ]
+    lines = made.b_eff_io()
+    result = made.write(tmp_path / "result.jsonl", [lines[0], *cells, lines[-1]])
+    report = report_of("run", read_result(result))
+    (roof,) = (figure for figure in report.figures() if figure.id == "roofline")
+    series = roof.variants[""][0].series[0]
+    assert len(series.notes) == len(series.x) == 1200
+    assert series.notes[1199] == series.notes[0] != ""
+    assert write_report([result], tmp_path / "report.html").stat().st_size > 0
 
 
 def test_limits_are_lowered_until_the_page_is_small_enough() -> None:

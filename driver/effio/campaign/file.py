@@ -24,7 +24,7 @@ from pydantic import (
 
 from effio import text as fmt
 from effio.config.toml_file import TomlFile, nearest, read, validated
-from effio.engine.discover import checkout
+from effio.engine.discover import shipped_with_effio
 from effio.errors import EffioError
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -214,17 +214,10 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
-def _directory() -> Path:
-    """The shipped campaigns: next to the sources, or inside the installed package."""
-    root = checkout()
-    inside = Path(__file__).resolve().parents[1] / "campaigns"
-    return root / "campaigns" if root is not None else inside
-
-
 @cache
 def shipped() -> tuple[str, ...]:
     """Names of the campaigns that come with effio."""
-    return tuple(sorted(path.stem for path in _directory().glob("*.toml")))
+    return tuple(sorted(path.stem for path in shipped_with_effio("campaigns").glob("*.toml")))
 
 
 @cache
@@ -237,7 +230,7 @@ def path_of(name: str) -> Path:
     file."""
     bare = name.removeprefix("@")
     if bare in shipped() and not (name == bare and Path(name).is_file()):
-        return _directory() / f"{bare}.toml"
+        return shipped_with_effio("campaigns") / f"{bare}.toml"
     path = Path(name).expanduser()
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = list(shipped())

@@ -35,6 +35,12 @@ def checkout() -> Path | None:
     return root if (root / "engine" / "main.cpp").is_file() else None
 
 
+def shipped_with_effio(path: str) -> Path:
+    """A file or folder by its path in the source tree: in the checkout, or in the installed package,
+    which has a copy."""
+    return (checkout() or Path(__file__).resolve().parents[1]) / path
+
+
 def _of_checkout() -> list[Engine]:
     root = checkout()
     if root is None or not os.access(root / "bin" / PROGRAM, os.X_OK):

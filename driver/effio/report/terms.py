@@ -8,14 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-import effio
-from effio.engine.discover import checkout
-
-# In a checkout; the installed package has a copy.
-_IN_CHECKOUT = "docs/glossary.md"
-_INSTALLED = "glossary.md"
+from effio.engine.discover import shipped_with_effio
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"[`*]")
@@ -56,6 +50,4 @@ def groups_of(markdown: str) -> list[Group]:
 
 @cache
 def glossary() -> Sequence[Group]:
-    root = checkout()
-    file = root / _IN_CHECKOUT if root else Path(effio.__file__).with_name(_INSTALLED)
-    return groups_of(file.read_text(encoding="utf-8"))
+    return groups_of(shipped_with_effio("docs/glossary.md").read_text(encoding="utf-8"))

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from effio.engine.discover import checkout
+from effio.engine.discover import shipped_with_effio
 from effio.store.records import MAX_NUMBER, MAX_TEXT, Figure, Measurement, Run
 
 Field = Mapping[str, Any]
@@ -147,9 +146,7 @@ def _by_name(value: Any) -> Any:
 
 @cache
 def _description() -> Any:
-    """In the checkout, or inside the installed package."""
-    root = checkout() or Path(__file__).resolve().parents[1]
-    return _by_name(json.loads((root / _STORED).read_text(encoding="utf-8")))
+    return _by_name(json.loads(shipped_with_effio(_STORED).read_text(encoding="utf-8")))
 
 
 def _fields(described: str | Fields) -> Fields:
