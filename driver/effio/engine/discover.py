@@ -36,8 +36,7 @@ def checkout() -> Path | None:
 
 
 def shipped_with_effio(path: str) -> Path:
-    """A file or folder by its path in the source tree: in the checkout, or in the installed package,
-    which has a copy."""
+    """A file or folder by its path in the source tree. An installed package has a copy of it."""
     return (checkout() or Path(__file__).resolve().parents[1]) / path
 
 
