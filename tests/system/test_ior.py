@@ -474,7 +474,8 @@ def test_dropped_files_are_proved_to_be_gone(
         pytest.skip("neither cachestat nor mincore works here")
     run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off")
     kept = run.results[-1].measurements[1]["cache"]
-    assert cache["resident_before_fraction"] < kept["resident_before_fraction"] == 1
+    # The system takes some of it away when other tests need memory.
+    assert cache["resident_before_fraction"] < 0.1 < 0.5 < kept["resident_before_fraction"]
 
 
 def test_the_live_view_counts_bytes_within_a_phase(any_engine: Engine, tmp_path: Path) -> None:
