@@ -102,18 +102,31 @@ def test_a_whole_run_with_everything(mpi: Engine, tmp_path: Path) -> None:
     assert b_eff["metric"]["value"] == pytest.approx(expected, rel=1e-9)
 
 
+def _memory_limits() -> list[int]:
+    """Bytes that the control groups of this process allow, of both versions, up to the root."""
+    found: list[int] = []
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            root, file = Path("/sys/fs/cgroup"), "memory.max"
+        elif "memory" in controllers.split(","):
+            root, file = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        place = root / group.lstrip("/")
+        limits = [directory / file for directory in [place, *place.parents]]
+        texts = [limit.read_text().strip() for limit in limits if limit.exists()]
+        found += [int(text) for text in texts if text.isdigit()]
+    return found
+
+
 def test_the_longest_message_follows_from_the_memory(any_engine: Engine, tmp_path: Path) -> None:
     """1/128 of a rank's share of the node, in whole MiB; at most 128 MiB."""
-    limits = [
-        Path("/sys/fs/cgroup/memory.max"),
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-    ]
-    known = [int(p.read_text()) for p in limits if p.exists() and p.read_text().strip().isdigit()]
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for per_node in (2, 64):
         words = ["--plan-json", "--plan-ranks=64", f"--plan-ranks-per-node={per_node}"]
         plan = json.loads(any_engine.alone(["b-eff", *words], tmp_path).stdout)
-        mib = min([total, *known]) // per_node // MIB
+        mib = min([total, *_memory_limits()]) // per_node // MIB
         assert plan["lmax_bytes"] == min(mib * MIB // 128, 128 * MIB)
         assert plan["memory_per_rank_bytes"] == 12 * plan["lmax_bytes"]
 
