@@ -47,15 +47,6 @@ def test_repetitions_that_decide_are_those_of_the_tables() -> None:
     assert guard.needed(1.0, 0.0, 3, 0.025) == 3
 
 
-def test_interval_of_a_mean() -> None:
-    # Mean 2, deviation 1, three values: 4.303/sqrt(3).
-    found = statistics.mean_interval([1.0, 2.0, 3.0])
-    assert found is not None
-    assert found.high - 2 == pytest.approx(4.3027 / math.sqrt(3), abs=1e-3)
-    assert found.low == pytest.approx(4 - found.high)
-    assert statistics.mean_interval([1.0]) is None
-
-
 def test_interval_of_a_median_by_order_statistics() -> None:
     # Binomial tables: 40 and 60 of 99; of six the extremes (2/64 outside), of five nothing (2/32).
     found = statistics.median_interval([float(v) for v in range(99, 0, -1)])

@@ -17,7 +17,6 @@ from effio.config.toml_file import nearest, validated
 from effio.config.toml_file import read as read_toml
 from effio.errors import EffioError
 
-RULES_SCHEMA = "effio-rules/1"
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
 _PLAIN = (
     "step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system",

@@ -123,15 +123,6 @@ def summary(values: Sequence[float]) -> Summary | None:
     )
 
 
-def mean_interval(values: Sequence[float]) -> Interval | None:
-    """Of the mean, by Student's t."""
-    reported = summary(values)
-    if reported is None or reported.deviation is None:
-        return None
-    half = quantile_t(0.975, reported.count - 1) * reported.deviation / math.sqrt(reported.count)
-    return Interval(reported.mean - half, reported.mean + half)
-
-
 @functools.cache
 def _median_place(count: int) -> int:
     """The largest place with 2 P(Bin(count, 1/2) < place) <= 5 %."""

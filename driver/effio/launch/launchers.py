@@ -59,8 +59,6 @@ class Launcher(ABC):
     options: tuple[str, ...] = ()  # the user's own, right after ours
 
     name = ""
-    # A signal sent to this launcher's process reaches the ranks.
-    forwards_signals = True
 
     def passing(self, names: Sequence[str]) -> Launcher:
         """The same, handing these variables of its environment to the ranks on every node."""

@@ -26,7 +26,6 @@ class Machine:
     cores: int  # physical cores that this process may use
     is_root: bool
     allocation: Allocation | None
-    has_modules: bool = False
 
 
 def _usable_cores() -> int:
@@ -73,12 +72,7 @@ def find_allocation(environment: Mapping[str, str]) -> Allocation | None:
 
 
 def find_machine(environment: Mapping[str, str] = os.environ) -> Machine:
-    return Machine(
-        _usable_cores(),
-        os.geteuid() == 0,
-        find_allocation(environment),
-        any(environment.get(name) for name in ("MODULESHOME", "LMOD_CMD", "MODULEPATH")),
-    )
+    return Machine(_usable_cores(), os.geteuid() == 0, find_allocation(environment))
 
 
 def refuse_to_be_launched(environment: Mapping[str, str] = os.environ) -> None:
