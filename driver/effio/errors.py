@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
 
     @classmethod
     def of_status(cls, status: str) -> ExitCode:
-        """From the name that an `end` line uses; an unknown name counts as an I/O error."""
+        """The code of the name that an `end` line uses; an unknown name counts as an I/O error."""
         try:
             return cls[status.upper()]
         except KeyError:

@@ -37,7 +37,7 @@ _BRACES = str.maketrans({"{": "{{", "}": "}}"})
 
 
 def words_of(options: dict[str, Any]) -> list[str]:
-    """As the engine takes them; true is a flag that is given, false one that is not."""
+    """The options as the engine takes them; true is a flag that is given, false one that is not."""
     return [
         f"--{name}" if value is True else f"--{name}={value}"
         for name, value in options.items()
@@ -66,7 +66,7 @@ def performance_of(result: Result) -> dict[str, tuple[float, str]]:
 
 
 def _figures(result: Result) -> Iterator[tuple[str, float, str]]:
-    """Of a figure that is there for several axes the name holds these."""
+    """The figures; the name of one that exists for several axes holds these."""
     names = [figure.name for figure in result.figures]
     for figure in result.figures:
         if figure.valid is False or figure.metric.value is None:

@@ -213,7 +213,7 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
 
 
 def heading(name: str) -> str:
-    """Of an identifier, for people: "Write bandwidth" of "write_bandwidth"; a benchmark's own name
+    """The heading for an identifier: "Write bandwidth" of "write_bandwidth"; a benchmark's own name
     stays."""
     if name.startswith("b_eff"):
         return name

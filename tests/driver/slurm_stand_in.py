@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Slurm whose time goes on only when it is asked: jobs of a campaign without chance.
+"""A Slurm whose time continues only when it is asked: jobs of a campaign without chance.
 
 It is a directory with a file for each job. `sbatch` takes a job, `squeue` lists all and then
 lets the oldest waiting ones run to their end, one for each answer; so a test knows what waits when.

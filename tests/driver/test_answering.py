@@ -33,7 +33,7 @@ with fuse_files.mounted(Path(sys.argv[1]), Path(sys.argv[2])):
 
 @pytest.fixture
 def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory of a file system (FUSE) whose program stands still."""
+    """A directory of a file system (FUSE) whose program hangs."""
     if reason := fuse_files.why_not():
         pytest.skip(reason)
     backing, mount = tmp_path / "backing", tmp_path / "dead"

@@ -187,7 +187,7 @@ def test_a_figure_that_is_not_valid_stands_below_and_says_so(tmp_path: Path) -> 
     below = text.partition("b_eff_io, a quick check: ")[2]
     assert below.startswith("300.0 MB/s")
     assert "NOT VALID" in below
-    assert "scheduled time 0.2 min >= 30 min" in below
+    assert "it is shorter than 30 min (0.2 min)" in below
 
 
 def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_how_a_job_ended_is_reported_and_it_is_run_again(
     write: Callable[[str], None],
     slurm: SlurmStandIn,
 ) -> None:
-    """The other goes on."""
+    """The other continues."""
     write(STEP + NULL + '[step.sweep]\ntransfer = ["256KiB", "512KiB"]\n')
     slurm.fate(1, state)
     done = in_jobs(with_engine, 2, code=6)

@@ -65,7 +65,7 @@ def test_what_a_killed_driver_left_is_ended_and_removed_before_the_point_is_done
     with_engine: Effio, data: Path, in_the_middle: InTheMiddle
 ) -> None:
     """Its engine is stopped, so that it neither ends nor tidies by itself. The file that it left
-    would be refused as somebody else's."""
+    would be refused as another user's."""
     driver, run, mark = in_the_middle.driver, in_the_middle.run, in_the_middle.mark
     left = processes_of(mark)
     for pid in left:

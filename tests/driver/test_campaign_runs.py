@@ -350,7 +350,7 @@ def test_the_second_driver_says_who_holds_it(
     write: Callable[[str], None],
     alive: Callable[[subprocess.Popen[str]], subprocess.Popen[str]],
 ) -> None:
-    """While the first one waits in a set-up command, until it may go on."""
+    """While the first one waits in a set-up command, until it may continue."""
     gate = with_engine.cwd / "gate"
     os.mkfifo(gate)
     write(STEP + f'setup = [["cat", {json.dumps(str(gate))}]]\n' + NULL)

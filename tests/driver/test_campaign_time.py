@@ -108,14 +108,14 @@ def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: R
     assert "not run" not in run_campaign(with_engine).stderr
     done = run_campaign(with_engine, "--time", "60s", code=4)
     assert "c: not run: the time limit of 60 s is reached" in done.stderr
-    assert "left:   1 run; the same command goes on" in done.stdout
+    assert "left:   1 run; the same command continues" in done.stdout
     assert runs.shares == [None] * 5
 
 
 @pytest.mark.parametrize(
     ("outcome", "card", "others"),
     [
-        # The next step of a card would hang, be refused or not start either; a campaign goes on
+        # The next step of a card would hang, be refused or not start either; a campaign continues
         # after a run that failed, but not where nothing has started.
         ({"code": ExitCode.HUNG, "reason": "no progress for 60 s"}, 1, 3),
         ({"code": ExitCode.IO_ERROR, "reason": "it is full", "refused": True}, 1, 3),
@@ -142,7 +142,7 @@ def test_a_card_stops_at_the_first_step_that_cannot_go_on(
         write_campaign(with_engine, head + STEPS)
         done = run_campaign(with_engine, "--name", f"n{count}{len(head)}", code=outcome["code"])
         assert len(calls) == count, done.stderr
-        assert ("c: not run: a could not go on" in done.stderr) == (count == 1)
+        assert ("c: not run: a could not continue" in done.stderr) == (count == 1)
 
 
 ENGINE = """

@@ -318,7 +318,7 @@ def test_the_client_of_a_glusterfs_says_that_files_are_hidden(tmp_path: Path) ->
     # A part in copies or coded still has its files without one of its servers.
     (part / "type").write_text("cluster/disperse\n")
     assert not abilities.part_is_away(tmp_path)
-    # On other file systems anybody may have made these files.
+    # On other file systems any user may have made these files.
     assert not abilities.hides_files(tmp_path)
 
 

@@ -123,7 +123,7 @@ def test_a_run_that_an_older_effio_made_is_refused(tmp_path: Path, victim: Path)
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("what", ["runs", "runs/a"])
 def test_runs_of_another_user_remove_nothing(tmp_path: Path, victim: Path, what: str) -> None:
-    """`effio run campaign.toml` in a directory with somebody else's ./effio-runs."""
+    """`effio run campaign.toml` in a directory with another user's ./effio-runs."""
     run = _forged(tmp_path / "runs/a", victim, marked=True)
     _record(run)
     os.chown(tmp_path / what, 65534, -1)

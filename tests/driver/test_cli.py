@@ -333,7 +333,7 @@ def test_list_and_describe(with_engine: Effio) -> None:
 def test_the_help_of_a_benchmark_is_the_engines(with_engine: Effio) -> None:
     text = " ".join(with_engine.call("run", "b-eff-io", "--help").stdout.split())
     for words in (
-        "scheduled time for all partitions together", "--ranks N processes in all",
+        "scheduled time for all partitions together", "--ranks N total number of processes",
         "write a script that is ready to submit: slurm, pbs, lsf, flux", "--help-all",
         "effio run b-eff-io --ranks 4 --dir /scratch/me",
     ):  # fmt: skip

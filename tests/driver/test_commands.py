@@ -42,7 +42,7 @@ def test_the_output_of_a_command_costs_no_memory(tmp_path: Path) -> None:
 
 
 def test_a_command_without_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    """It prints for ever, and so does its child, which keeps the output open."""
+    """It prints forever, and so does its child, which keeps the output open."""
     words = python(
         "child = os.fork()",
         f"if child: open({str(tmp_path / 'child')!r}, 'w').write(str(child))",

@@ -99,7 +99,7 @@ def test_no_difference_says_what_would_have_been_seen() -> None:
     found = compare(side("a", (100, 110, 90)), side("b", (101, 112, 91)))
     assert only(found) is Verdict.SAME
     assert found.lines[0].reason.startswith("a loss of 3")
-    # Sure, and smaller than anybody cares for.
+    # Sure, and smaller than any user cares for.
     close = compare(side("a", (100, 100.1, 99.9)), side("b", (99, 99.1, 98.9)))
     assert only(close) is Verdict.SAME
     assert "within the tolerance of 2 %" in close.lines[0].reason

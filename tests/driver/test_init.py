@@ -64,7 +64,7 @@ def test_nothing_is_written_over(there: str, effio: Effio) -> None:
     (effio.cwd / there).symlink_to("elsewhere")
     done = effio.call("init")
     assert done.returncode == 2
-    assert f"{there} is there already" in done.stderr
+    assert f"{there} exists, and is not overwritten" in done.stderr
     assert [p.name for p in effio.cwd.glob("*.toml")] == [there]
     assert not (effio.cwd / "elsewhere").exists()
 

@@ -62,7 +62,7 @@ def test_faulty_members_count_as_absent() -> None:
 def test_what_is_done_now_in_words() -> None:
     status = parse_status(WORD)
     assert status is not None
-    # 64 MB in 0.5 s; the clock goes on while the engine is silent, the rate does not.
+    # 64 MB in 0.5 s; the clock continues while the engine is silent, the rate does not.
     assert describe(status, since=1.0) == (
         "write shared 32 KiB · 128.0 MB/s now · 1.50 s of 2.00 s scheduled · in "
         "MPI_File_write_shared"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rates in per cent of a site's peaks, and the charts of benchmarks that know their own."""
+"""Rates as a percentage of a site's peaks, and the charts of benchmarks that know their own."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_within_a_job_the_ranks_themselves_look(with_engine: Effio) -> None:
     )
     assert done.returncode == 3
     assert "there is no directory /gone on this machine" in done.stderr
-    assert "use the directory /gone: No such file or directory" in done.stderr
+    assert "cannot use the directory /gone: No such file or directory" in done.stderr
     # It is refused before it runs and leaves nothing.
     assert not list(with_engine.cwd.glob("effio-runs/*/run.json"))
 

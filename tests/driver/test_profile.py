@@ -260,7 +260,7 @@ def test_files_that_are_there_stay(effio: Effio) -> None:
     (effio.cwd / "c.toml").write_text("mine")
     done = effio.call("profile", "f.toml", "--campaign", "c.toml")
     assert done.returncode == 2
-    assert "c.toml is there already" in done.stderr
+    assert "c.toml exists" in done.stderr
     assert (effio.cwd / "c.toml").read_text() == "mine"
     assert effio.call("profile", "f.toml", "--campaign", "c.toml", "--force").returncode == 0
     done = effio.call("profile", "f.toml", "--save", "no/such/place.toml")

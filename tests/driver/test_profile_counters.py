@@ -195,9 +195,9 @@ def test_many_small_files_are_one_activity() -> None:
 
 
 def test_numbers_that_no_run_has() -> None:
-    with pytest.raises(EffioError, match="not a whole Darshan log"):
+    with pytest.raises(EffioError, match="not a complete Darshan log"):
         profile_of(_log(POSIX=[_wrote(BYTES_WRITTEN=2.0**61)]))
-    with pytest.raises(EffioError, match="not a whole Darshan log"):
+    with pytest.raises(EffioError, match="not a complete Darshan log"):
         profile_of(_log(POSIX=[_wrote(STATS=2.0**59)]))
     # Two halves of a byte are not a byte that some process wrote.
     halves = [_wrote(rank=rank, BYTES_WRITTEN=0.5) for rank in (0, 1)]

@@ -268,7 +268,7 @@ def test_no_whole_log(effio: Effio, damage: Callable[[bytes], bytes]) -> None:
     (effio.cwd / "x.darshan").write_bytes(damage(log))
     done = effio.call("profile", "x.darshan", "--campaign", "c.toml")
     assert done.returncode == 2, done.stderr
-    assert "x.darshan: not a whole Darshan log: " in done.stderr
+    assert "x.darshan: not a complete Darshan log: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not (effio.cwd / "c.toml").exists()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report says of probe, and of other runs in per cent of its limits."""
+"""What a report says of probe, and of other runs as a percentage of its limits."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_a_run_is_kept_whole(
     page = (folder / "report.html").read_text()
     (packed,) = re.findall(r'<script[^>]*id="plotly"[^>]*>\s*([^<]+?)\s*</script>', page)
     assert gzip.decompress(base64.b64decode(packed)) == drawing_script().encode()
-    # Checksums that anybody can check.
+    # Checksums that any user can check.
     checked = subprocess.run(
         ["sha256sum", "--check", "SHA256SUMS"], cwd=folder, capture_output=True, check=False
     )

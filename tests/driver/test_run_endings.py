@@ -189,7 +189,7 @@ def test_results_without_room_are_one_line_and_a_code(
 def test_results_that_run_out_of_room_are_rescued(
     with_engine: Effio, data: Path, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
-    """During the run: the engine goes on in a file elsewhere, and the driver says where."""
+    """During the run: the engine continues in a file elsewhere, and the driver says where."""
     full = mount("-t", "tmpfs", "-o", "size=24k", "none")
     other = tmp_path / "temporary"
     other.mkdir()
@@ -208,7 +208,7 @@ def test_results_that_run_out_of_room_are_rescued(
 def test_results_whose_place_is_unmounted_are_rescued(
     with_engine: Effio, data: Path, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
-    """During the run. The engine goes on in a file elsewhere, the driver says where, and neither
+    """During the run. The engine continues in a file elsewhere, the driver says where, and neither
     writes into the directory that was below the file system."""
     place = mount("-t", "tmpfs", "-o", "size=4m", "none")
     other = tmp_path / "temporary"

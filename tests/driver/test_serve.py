@@ -49,7 +49,7 @@ def _record(identity: str) -> str:
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two runs that are done, one that goes on, and links that lead outside."""
+    """Two runs that are done, one that continues, and links that lead outside."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = tmp_path / "runs"
     made.write(root / FIRST / "result.jsonl", made.b_eff_io())
@@ -130,7 +130,7 @@ def test_with_the_token_the_runs_are_listed(server: Server) -> None:
     "host", ["", "evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "localhost.:PORT"]
 )
 def test_another_host_name_is_refused(server: Server, host: str) -> None:
-    """A name of somebody else's DNS may point to this machine."""
+    """A name of another user's DNS may point to this machine."""
     named = host.replace("PORT", str(server.server_address[1]))
     status, text, _ = _ask(server, f"/{_token(server)}/", host=named)
     assert status == 421
@@ -267,7 +267,7 @@ def test_a_run_is_read_once_and_the_list_is_bounded(
     assert len(listed()[1]) == 5
     assert len(read) == 16  # the linked folder too, as `effio runs` does; it is not listed
     text, names = listed()
-    # Of one that goes on the files do not say whether it still does.
+    # Of one that continues the files do not say whether it still does.
     assert read == [RUNNING]
     assert (names[0], len(names)) == (RUNNING, 5)
     assert "14 of 14 runs; the newest 5 are listed" in text

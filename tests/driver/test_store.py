@@ -243,7 +243,8 @@ def test_how_a_run_ended_whose_results_lie_elsewhere(
     place = tmp_path / "effio-rescued-1-result.jsonl"
     made.write(place, [*made.b_eff_io()[:9], *([end] if end else [])])
     reported = (
-        f"write the result file r.jsonl: No space left on device; all results are kept in {place}"
+        "cannot write the result file r.jsonl: No space left on device; all results are kept in"
+        f" {place}"
     )
     outcome = judge(folder, Watched(code=7, last_words=[f"effio-mpi: {reported}"]))
     assert (outcome.status, outcome.exit_code) == (status, code)

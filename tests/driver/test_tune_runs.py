@@ -245,7 +245,7 @@ def test_stopped_in_the_middle_it_goes_on_and_measures_nothing_twice(
         assert code == 4, out + err
         assert "Not finished: stopped before anything was confirmed." in out
         assert "stopped after 4 runs; what they measured is kept" in err
-        assert f"go on with: effio tune --resume {folder.name}" in err
+        assert f"continue with: effio tune --resume {folder.name}" in err
     assert not (folder / "tuning.json").exists()
     measured = _journal(tuned)
     shown = tuned.call("tune", "--show", "last")

@@ -136,7 +136,9 @@ def parse(text: str) -> Expression:
     except ExpressionError as error:
         raise ExpressionError(f"'{text}': {error}") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ExpressionError(f"'{text}' is not an expression") from None
+        raise ExpressionError(
+            f"'{text}' is not an expression; write for example transfer >= 1MiB"
+        ) from None
     return Expression(text, tree)
 
 
@@ -255,7 +257,7 @@ class Template:
         )
 
     def value(self, names: Mapping[str, Known]) -> Known:
-        """As it is, where the text is one expression and nothing else."""
+        """The value as it is, where the text is one expression and nothing else."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Expression):
             return self.parts[0].value(names)
         return self.text(names)
@@ -280,7 +282,7 @@ def template(text: str) -> Template:
 
 
 def spelled(value: Known) -> str:
-    """For the engine: whole numbers without a point, others with nine digits."""
+    """The value for the engine: integers without a point, others with nine digits."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

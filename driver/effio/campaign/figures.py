@@ -39,8 +39,8 @@ class FigureDone:
 
 
 def figures_of(campaign: Campaign, results: Sequence[tuple[str, Result]]) -> list[FigureDone]:
-    """In the order of the file; each knows the values of those before it. `results`: with the names
-    of their steps."""
+    """The figures in the order of the file; each knows the values of those before it. `results`:
+    with the names of their steps."""
     known: dict[str, Known] = {}
     doubtful: list[str] = []
     done: list[FigureDone] = []

@@ -207,7 +207,7 @@ class Campaign(_Table):
 
 
 def json_schema() -> dict[str, Any]:
-    """Of the file, for editors; schemas/campaign-1.json is it."""
+    """The schema of the file, for editors; schemas/campaign-1.json is it."""
     made = Campaign.model_json_schema()
     # The name is that of the file, unless it says another.
     made["required"] = [key for key in made["required"] if key != "name"]
@@ -226,8 +226,8 @@ def load_shipped(name: str) -> Campaign:
 
 
 def path_of(name: str) -> Path:
-    """Of a campaign by the name of a shipped one (`@quick`, where a file could be meant), or by its
-    file."""
+    """The path of a campaign, by the name of a shipped one (`@quick`, where a file could be meant),
+    or by its file."""
     bare = name.removeprefix("@")
     if bare in shipped() and not (name == bare and Path(name).is_file()):
         return shipped_with_effio("campaigns") / f"{bare}.toml"

@@ -186,7 +186,7 @@ class BatchCampaignRun(CampaignRun):
     def _going_on(self) -> EffioError:
         ids = [job.job_id for job in self.jobs if job.job_id]
         if not ids:
-            return EffioError("interrupted", ExitCode.INTERRUPTED, "the same command goes on")
+            return EffioError("interrupted", ExitCode.INTERRUPTED, "the same command continues")
         cancel = " ".join([*self.batch.system.cancel_command, *ids])
         return EffioError(
             f"interrupted; {fmt.count_of(len(ids), 'job')} of it stay: {', '.join(ids)}",

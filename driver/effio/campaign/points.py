@@ -208,8 +208,8 @@ class Names(Mapping[str, Known]):
 
     @cached_property
     def _written(self) -> dict[str, Value]:
-        """As the file has it; what stands nearer to the point hides what is farther. Names of the
-        launch are never those of options that are called the same."""
+        """The names as the file has them; a name nearer to the point hides a farther one. Names of
+        the launch are never those of options that are called the same."""
         step = self.step
         launch = {"ranks": step.ranks, "nodes": step.nodes, "ranks_per_node": step.ranks_per_node}
         options = {n: v for n, v in step.options.items() if n not in LAUNCH_AXES}
@@ -258,7 +258,7 @@ class Names(Mapping[str, Known]):
             self._asked.pop()
 
     def option(self, name: str) -> Known:
-        """Of an option of the engine that is called like something of the launch."""
+        """The value of an engine option that has the name of a launch setting."""
         written = self.step.options[name]
         return template(written).value(self) if isinstance(written, str) else written
 
@@ -293,7 +293,7 @@ def _whole(names: Names, name: str) -> int | None:
 
 
 def _ranks(names: Names) -> Ranks:
-    """As the step says, else as the campaign was called."""
+    """The ranks as the step says, else as the campaign was called."""
     step, given = names.step, names.settings.ranks
     launch = {"ranks": step.ranks, "nodes": step.nodes, "ranks_per_node": step.ranks_per_node}
     own = {name for name, value in launch.items() if value is not None}

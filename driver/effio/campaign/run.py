@@ -143,7 +143,7 @@ class CampaignRun:
             if ended.code == ExitCode.RESULTS:
                 break
             if ended.no_use:
-                why = f"{self._title(unit)} could not go on"
+                why = f"{self._title(unit)} could not continue"
                 done += self._not_run(wanted[number + 1 :], why)
                 break
         self._remove_kept()
@@ -228,12 +228,12 @@ class CampaignRun:
         return replace(ended, unit=unit)
 
     def _note(self, ended: UnitDone) -> None:
-        """For those that wait for it."""
+        """Notes a unit that ended, for those that wait for it."""
         good = ended.code in (ExitCode.DONE, ExitCode.DATA_ERRORS)
         self.states[ended.unit.label] = ("done" if good else "failed", ended.folder)
 
     def _ready(self, unit: Unit) -> Unit | UnitDone:
-        """With the values of earlier steps; or why it is not run."""
+        """The unit with the values of earlier steps; or why it is not run."""
         if why := unit.point.left_out():
             return UnitDone(unit, ExitCode.DONE, f"left out, {why}")
         try:
@@ -270,7 +270,7 @@ class CampaignRun:
         return point.with_values(values_of(point, results))
 
     def _needed(self, unit: Unit) -> list[Unit]:
-        """Of each step that it waits for, the points of this repetition, or of the last that it
+        """For each step that it waits for: the points of this repetition, or of the last that it
         has."""
         if not unit.point.step.waits_for():
             return []
@@ -368,7 +368,7 @@ def run_campaign(
 
 
 def code_of(done: Sequence[UnitDone]) -> ExitCode:
-    """Of the whole: that of an interruption, else of the first run that failed."""
+    """The code of the whole: that of an interruption, else of the first run that failed."""
     codes = [one.code for one in done if one.code != ExitCode.DONE]
     if ExitCode.INTERRUPTED in codes:
         return ExitCode.INTERRUPTED

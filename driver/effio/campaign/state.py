@@ -66,8 +66,8 @@ class Called(BaseModel):
 
 @dataclass(frozen=True)
 class Changes:
-    """Between two calls: titles of the points that are new, and of those that are no longer asked
-    for."""
+    """Changes between two calls: titles of the points that are new, and of those that are no longer
+    requested for."""
 
     new: Sequence[str] = ()
     gone: Sequence[str] = ()
@@ -94,7 +94,7 @@ class CampaignFolder:
         except (OSError, ValueError, RecursionError, ValidationError) as error:
             newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
             raise EffioError(
-                f"{file} cannot be read{newer}", hint="its runs do not need it; move it away"
+                f"{file} cannot be read{newer}", hint="its runs do not need it; move the file away"
             ) from None
 
     def keep(self, called: Called, text: str) -> None:
@@ -111,7 +111,7 @@ class CampaignFolder:
         return f"{self.name}-{unit.label}"
 
     def attempts(self) -> dict[str, list[RunFolder]]:
-        """Of every "<benchmark>-<label>", the oldest first."""
+        """The attempts of every "<benchmark>-<label>", the oldest first."""
         found: dict[str, list[tuple[str, int, RunFolder]]] = {}
         try:
             names = os.listdir(self.runs.root)  # noqa: PTH208  ten thousand names, no objects
@@ -139,13 +139,14 @@ class CampaignFolder:
         return found
 
     def own_attempts(self) -> Iterator[RunFolder]:
-        """Those whose names have the campaign's; a few may belong to one that is called alike."""
+        """Attempts whose names have the campaign's; a few may belong to a campaign of a similar
+        name."""
         for key, attempts in self.attempts().items():
             if f"-{self.name}-" in key:
                 yield from attempts
 
     def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
-        """Of each label, with the attempt that counts."""
+        """The state of each label, with the attempt that counts."""
         attempts = self.attempts()
         once = {unit.label: unit for unit in units}.values()
         return {unit.label: state_of(self.attempts_of(unit, attempts)) for unit in once}
@@ -153,8 +154,8 @@ class CampaignFolder:
     def attempts_of(
         self, unit: Unit, attempts: Mapping[str, Sequence[RunFolder]]
     ) -> list[RunFolder]:
-        """Those at this unit, the oldest first. Two points can share the short id of old names, so
-        a run of such a name also has to have the axes of the point."""
+        """The attempts at this unit, the oldest first. Two points can share the short id of old
+        names, so a run of such a name also has to have the axes of the point."""
         benchmark = unit.point.step.benchmark
         old = attempts.get(f"{benchmark}-{self.name}-{unit.old_label}", ())
         axes = json.loads(json.dumps(unit.point.axes))
@@ -238,7 +239,8 @@ def _damage(folder: RunFolder, state: State) -> str:
 
 
 def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
-    """From the files of its attempts alone. What was done once, and is whole, is done."""
+    """The state, from the files of the attempts alone. What was done once, and is complete, is
+    done."""
     damage = ""
     for folder in attempts:
         state = folder.state()

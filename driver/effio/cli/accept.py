@@ -38,7 +38,9 @@ def based(
     found: dict[str, tuple[Projection, Sequence[Judged]]] = {}
     for one in submission.projection:
         if one.rule not in known:
-            raise EffioError(f"a projection is for '{one.rule}', which {rules.title} has not")
+            raise EffioError(
+                f"a projection is for '{one.rule}', which is not a rule of {rules.title}"
+            )
         if one.rule in found:
             raise EffioError(f"two projections are for the rule '{one.rule}'")
         found[one.rule] = (one, gather.judged([one.base], store, say))

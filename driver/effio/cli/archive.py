@@ -18,7 +18,8 @@ from effio.store.folder import RESULT, RunFolder, Store
 
 
 def _all_of(word: str, store: Store) -> list[RunFolder]:
-    """Of a campaign also the attempts that failed: they are part of its story."""
+    """All runs that are meant; for a campaign also the attempts that failed, which are part of its
+    history."""
     of_campaign = [
         folder
         for folder in store.folders()

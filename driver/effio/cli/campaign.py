@@ -66,7 +66,7 @@ from effio.store.safe_files import write_atomically
 def campaign_parameters(
     bytes_: int | None = None, seconds: float | None = None
 ) -> list[click.Option]:
-    """With the budget of the campaign as far as it is known."""
+    """The parameters, with the budget of the campaign as far as it is known."""
     return [
         *campaign_options(bytes_, seconds),
         option(
@@ -120,7 +120,7 @@ def campaign_parameters(
             help="take the lock of a driver on a machine that is gone",
         ),
         option("--report/--no-report", default=True, help="draw the page  [default: report]"),
-        option("-q", "--quiet", is_flag=True, help="no live view, only the end"),
+        option("-q", "--quiet", is_flag=True, help="no live view, only the outcome"),
         *format_parameters(document=False),
     ]  # fmt: skip
 
@@ -166,7 +166,8 @@ def _order(
     before = folder.called()
     if before is not None and Path(before.file) != file.path.absolute():
         raise EffioError(
-            f"{folder.path} is the study of {before.file}", hint="name this one: --name WORD"
+            f"{folder.path} is already the campaign of {before.file}",
+            hint="name this one: --name WORD",
         )
     study = study_of(path, asked_of(values), engine, default_ranks, lambda _: before)
     model = job.Request(
@@ -372,14 +373,14 @@ def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
 
 
 def _results_of(done: list[UnitDone]) -> list[tuple[str, Result]]:
-    """With the names of their steps."""
+    """The results with the names of their steps."""
     return [
         (one.unit.point.step.name, found) for one in done if (found := one.result()) is not None
     ]
 
 
 def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
-    """Those of the whole; none before all that they take is done."""
+    """Prints the figures of the whole; none before all that they take is done."""
     if not campaign.figure:
         return
     results = _results_of(done)
@@ -441,7 +442,7 @@ def _conclude(
         print_line("")
     out(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
     if left and not study.campaign.afresh:
-        out(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")
+        out(f"left:   {fmt.count_of(left, 'run')}; the same command continues")
     measured = [one.folder.path for one in kept if one.folder and one.folder.has_result]
     if report and measured and card is not None:
         from effio.report.build import write_card

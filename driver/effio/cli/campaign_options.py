@@ -46,7 +46,7 @@ def _default(text: str) -> str:
 
 
 def campaign_options(bytes_: int | None = None, seconds: float | None = None) -> list[click.Option]:
-    """With the budget of the campaign as far as it is known."""
+    """The options, with the budget of the campaign as far as it is known."""
     size = fmt.size(bytes_) if bytes_ else "the file's"
     time = fmt.duration(seconds) if seconds else "the file's"
     positive = WholeNumber(1)
@@ -58,14 +58,14 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         ),
         option(
             "-n", "--ranks", type=positive, metavar="N",
-            help="processes in all, where the file does not say"
+            help="processes in all, if the file does not say"
             + _default("the allocation's, else up to 4"),
         ),
         option("--nodes", type=positive, metavar="N", help="nodes to spread them over"),
         option("--ranks-per-node", type=positive, metavar="N", help="processes on each node"),
         option(
             "--max-bytes", type=Size(), metavar="SIZE",
-            help="most that is written in all" + _default(size),
+            help="most bytes written in all" + _default(size),
         ),
         option(
             "--time", "seconds", type=Duration(), metavar="TIME",
@@ -73,7 +73,8 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         ),
         option(
             "--scale", type=click.FloatRange(0, min_open=True), metavar="X",
-            help="shrink what the file measures in terms of `scale`, to fit a small machine",
+            help="factor for the sizes and counts that the file gives in terms of `scale`, to fit a"
+            " small machine",
         ),
         option(
             "--interleave", metavar="NAME=A,B", default="", group="Points",

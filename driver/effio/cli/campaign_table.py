@@ -19,7 +19,7 @@ from effio.report.registry import reporter_of
 
 @dataclass
 class Row:
-    """Of a point. `measured`: the claims of its repetitions, if any has a result."""
+    """The row of a point. `measured`: the claims of its repetitions, if any has a result."""
 
     step: str
     axes: Mapping[str, Value]

@@ -148,7 +148,7 @@ def _looks(directory: str | None) -> list[clean.Leftover]:
 
 
 def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftover]:
-    """Of a run that did not end in order."""
+    """What is left of a run that did not end in order."""
     if folder.state() in ("running", "planned", "submitted", "done"):
         return []
     parts: list[_Part] = []

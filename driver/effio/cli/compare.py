@@ -123,7 +123,7 @@ def command(
     """
     words = [baseline, *sides] if baseline is not None else list(sides)
     if len(words) < 2:
-        raise click.UsageError("name two sides at least, or one and --baseline SIDE")
+        raise click.UsageError("name at least two sides, or one and --baseline SIDE")
     from effio.report.html import write_text
 
     differing = frozenset(name for names in across for name in names.split(",") if name)

@@ -138,7 +138,7 @@ def complete_tuning(_: click.Context, __: click.Parameter, incomplete: str) -> l
 def complete_tunings(
     ctx: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Those that are kept, the newest first."""
+    """The tunings that are kept, the newest first."""
     from effio.cli.main import runs_directory
     from effio.store.folder import Store
     from effio.tune.folder import names

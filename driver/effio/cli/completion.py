@@ -16,7 +16,7 @@ _WHERE = {
 @click.command("completion", epilog="\b\n" + "\n".join(_WHERE.values()))
 @click.argument("shell", type=click.Choice(list(_WHERE)))
 def command(shell: str) -> None:
-    """Print what makes your shell complete effio's commands, options, benchmarks and runs."""
+    """Print a script: your shell then completes effio's commands, options, benchmarks and runs."""
     from effio.cli.main import cli
 
     kind = get_completion_class(shell)

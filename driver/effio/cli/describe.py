@@ -21,7 +21,7 @@ from effio.errors import EffioError
 
 
 def _options(console: Console, options: Sequence[OptionInfo], settings: bool = False) -> None:
-    """By group. `settings` are a backend's, which are written as key=value."""
+    """Prints options by group. `settings` are a backend's, which are written as key=value."""
     for group, members in groupby(options, key=lambda o: o.group):
         if not settings:
             console.print(Text(f"\n{fmt.plain(group)}", style="bold"))

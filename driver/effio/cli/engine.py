@@ -67,14 +67,14 @@ def _launcher_of(engine: Engine) -> str:
 
 @command.command("use")
 @click.argument("engine", metavar="[ENGINE]", required=False, shell_complete=complete_engine)
-@click.option("--none", "taken_back", is_flag=True, help="take the choice back")
+@click.option("--none", "taken_back", is_flag=True, help="undo the choice")
 def use_engine(engine: str | None, taken_back: bool) -> None:
     """Use this engine from now on, where neither --engine, EFFIO_ENGINE nor the site says another.
 
     ENGINE is a program, the name of a built engine, or what its name begins with: mpich.
     """
     if taken_back == (engine is not None):
-        raise EffioError("name an engine, or take the choice back with --none")
+        raise EffioError("name an engine, or undo the choice with --none")
     found = choose(engine)
     if found is None:
         click.echo("no engine is chosen; the first of effio engine list is used")

@@ -88,7 +88,7 @@ def _text(rows: Sequence[Row], form: str) -> str:
     type=click.Choice(TABLES),
     default="measurements",
     show_default=True,
-    help="which lines of the results",
+    help="which lines of the results to write",
 )
 @click.option(
     "--format", "form", type=click.Choice(_FORMATS),

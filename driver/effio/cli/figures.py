@@ -83,7 +83,7 @@ def figure_options(function: Command) -> Command:
         click.option(
             "--variant",
             metavar="NAME",
-            help="of a figure with a choice, the one to draw (its name or the start of it) "
+            help="the variant to draw, if the figure has several (its name or the start of it) "
             " [default: the first]",
         ),
         click.option(

@@ -36,7 +36,7 @@ def _found() -> Found:
             name = engine.name or str(engine.path)
         launcher = choose_launcher(engine, machine).name
     except EffioError as error:
-        say(f"{error.message}; go on with: effio doctor")
+        say(f"{error.message}; continue with: effio doctor")
     modules = [word for word in os.environ.get(_MODULES, "").split(":") if word]
     return Found(
         machine.cores, ranks.total, name, mpi, launcher, batch.name if batch else None, modules
@@ -47,13 +47,13 @@ def _found() -> Found:
 @click.argument("directory", metavar="[DIR]", default=".", type=PlacePath(file_okay=False))
 @click.option(
     "--campaign", "name", metavar="NAME", default="study.toml", show_default=True,
-    help="what the campaign's file is called",
+    help="name of the campaign's file",
 )  # fmt: skip
 def command(directory: str, name: str) -> None:
     """Write effio-site.toml and a first campaign for this machine: engine, launcher, batch system,
     modules, cores, free space.
 
-    They go to DIR, by default the one you work in. A file that is there is never written over.
+    They go to DIR, by default the working directory. Existing files are never overwritten.
     """
     place = Path(directory)
     if Path(name).name != name or not name.endswith(".toml") or name in (_SITE, ".toml"):
@@ -63,7 +63,9 @@ def command(directory: str, name: str) -> None:
     targets = [place / _SITE, place / name]
     for target in targets:
         if os.path.lexists(target):
-            raise EffioError(f"{target} is there already, and is not written over")
+            raise EffioError(
+                f"{target} exists, and is not overwritten; name another file or remove it"
+            )
     found = _found()
     written: list[Path] = []
     try:

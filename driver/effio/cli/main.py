@@ -22,34 +22,34 @@ from effio.errors import EffioError, ExitCode
 # Name, module, one line for the overview. The object in the module is called `command`.
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("run", "run", "run a benchmark or a campaign, or write and submit a batch job"),
-    ("plan", "plan", "what a campaign would run, and what it would take"),
+    ("plan", "plan", "show what a campaign would run, and what it would take"),
     ("check", "check", "check a campaign file, every name and value"),
     ("runs", "runs", "list the runs that are kept"),
-    ("show", "show", "tables of a run: rates, percentiles, hints, caches"),
-    ("report", "report", "one HTML file that explains a run"),
-    ("trend", "trend", "a campaign night by night, and where its numbers changed"),
-    ("compare", "compare", "two systems or two times: faster, slower, or chance"),
-    ("tune", "tune", "hints and settings that make a workload faster, if any do"),
+    ("show", "show", "print a run's tables: rates, percentiles, hints, caches"),
+    ("report", "report", "write one HTML file that explains a run"),
+    ("trend", "trend", "show a campaign night by night, and where its numbers changed"),
+    ("compare", "compare", "compare two systems or two times: faster, slower, or chance"),
+    ("tune", "tune", "find hints and settings that make a workload faster"),
     ("accept", "accept", "judge runs by acceptance rules"),
-    ("bundle", "bundle", "runs and all they are based on as one folder, to hand in"),
+    ("bundle", "bundle", "put runs and all they are based on into one folder, to hand in"),
     ("verify-bundle", "verify_bundle", "find changed, missing or added files of a bundle"),
-    ("profile", "profile", "what an application's I/O is like, and what it would cost here"),
-    ("table", "table", "what many runs say, a row for each point"),
-    ("export", "export", "measurements as CSV, JSON, Parquet, Markdown"),
-    ("query", "query", "SQL over all runs"),
+    ("profile", "profile", "describe an application's I/O, and what it would cost here"),
+    ("table", "table", "one table of many runs, a row for each point"),
+    ("export", "export", "write measurements as CSV, JSON, Parquet, Markdown"),
+    ("query", "query", "questions in SQL over all runs"),
     ("note", "note", "add notes and tags to a run"),
-    ("archive", "archive", "runs as one file"),
-    ("restore", "restore", "archived runs back into the store"),
-    ("import", "imported", "results of IOR, mdtest, IO500, fio, h5bench and others as runs"),
-    ("serve", "serve", "the folder of runs in a browser, read only"),
+    ("archive", "archive", "put runs into one file"),
+    ("restore", "restore", "bring archived runs back into the store"),
+    ("import", "imported", "import results of IOR, mdtest, IO500, fio, h5bench and others"),
+    ("serve", "serve", "show the runs in a browser, read only"),
     ("clean", "clean", "remove what a killed run left behind"),
     ("init", "init", "write a first settings file and campaign for this machine"),
-    ("list", "catalog", "benchmarks and backends of the engine"),
-    ("describe", "describe", "the options of a benchmark"),
-    ("doctor", "doctor", "what is installed, what is missing, and how to get it"),
+    ("list", "catalog", "list benchmarks and backends of the engine"),
+    ("describe", "describe", "show the options of a benchmark"),
+    ("doctor", "doctor", "show what is installed, what is missing, and how to get it"),
     ("engine", "engine", "build, list and choose engines"),
-    ("completion", "completion", "completion of commands and options for your shell"),
-    ("man", "man", "manual pages"),
+    ("completion", "completion", "print completion of commands and options for your shell"),
+    ("man", "man", "write manual pages"),
 )
 
 _EPILOG = """\b
@@ -60,7 +60,7 @@ First steps:
   effio report last                     the same as a page for a browser
 
 \b
-Exit codes: 0 done, 1 wrong data, failed acceptance or a loss, 2 usage, 3 I/O error,
+Exit codes: 0 done, 1 wrong data, a failed rule or a slower side, 2 usage, 3 I/O error,
 4 interrupted, 5 hung, 6 something is missing here, 7 results could not be kept,
 8 a defect of effio."""
 
@@ -168,7 +168,7 @@ def _called() -> int:
     except Exception:
         # Python would end with 1, which means wrong data.
         traceback.print_exc()
-        complain(EffioError("this is a defect of effio itself; please report what stands above"))
+        complain(EffioError("this is a defect of effio itself; please report the text above"))
         code = ExitCode.INTERNAL
     return int(code) if isinstance(code, int) else 0
 

@@ -23,7 +23,7 @@ _SECTION = "1"
 
 
 def _escaped(text: str) -> str:
-    """As troff shows it: no escapes, no requests, hyphens that can be copied."""
+    """The text as troff shows it: no escapes, no requests, hyphens that can be copied."""
     plain = fmt.plain(text, 10_000).replace("\\", "\\e").replace("-", "\\-")
     spelled = re.sub(r"[^\x00-\x7f]", lambda sign: f"\\[u{ord(sign[0]):04X}]", plain)
     return re.sub(r"^([.'])", r"\\&\1", spelled)
@@ -149,7 +149,7 @@ def _benchmark(info: BenchmarkInfo) -> str:
 
 
 def command_pages() -> Mapping[str, str]:
-    """Of the driver's commands, by the name of the file."""
+    """Pages of the driver's commands, by the name of the file."""
     from effio.cli.main import COMMANDS
 
     pages = {"effio.1": _overview()}
@@ -166,7 +166,7 @@ def command_pages() -> Mapping[str, str]:
 def command(directory: str, commands_only: bool, engine: str | None) -> None:
     """Write manual pages to DIR: of every command, and of every benchmark of the engine.
 
-    DIR is made if it is not there; pages of the same name are written anew. man -l DIR/effio.1
+    DIR is created if it is missing; pages of the same name are replaced. man -l DIR/effio.1
     shows one; a DIR that is called man1 can be a part of MANPATH.
     """
     pages = dict(command_pages())

@@ -72,8 +72,8 @@ def command(
 ) -> None:
     """Add a note or tags to a run; without a text or tags, show those that it has.
 
-    RUN may also be a campaign or tag:WORD: all of its runs. Notes are stored next to the results in
-    notes.json and changes none of them. effio runs --tag WORD lists the runs of a tag.
+    RUN may also be a campaign or tag:WORD: all of its runs. Notes are stored next to the results,
+    in notes.json, and change none of them. effio runs --tag WORD lists the runs of a tag.
     """
     store = Store(runs_directory(ctx))
     if text is not None and not text.strip():

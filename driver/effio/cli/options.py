@@ -168,7 +168,7 @@ def as_click(option: OptionInfo, taken: frozenset[str]) -> GroupedOption:
 def engine_options(
     benchmark: BenchmarkInfo, taken_names: frozenset[str], taken_letters: frozenset[str]
 ) -> list[click.Option]:
-    """Those that effio does not use itself; the rest can be given after `--`."""
+    """The options that effio does not use itself; the rest can be given after `--`."""
     return [
         as_click(option, taken_letters)
         for option in benchmark.options

@@ -13,7 +13,7 @@ from effio.store.answering import must_answer
 
 class PlacePath(click.Path):
     """A path like click's, which is an error if its file system does not answer: click looks at
-    every path, and would wait for ever."""
+    every path, and would wait forever."""
 
     def convert(
         self,

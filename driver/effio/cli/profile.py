@@ -91,7 +91,7 @@ def profile_from(word: str) -> Profile:
 
 
 def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
-    """Those that are of these steps."""
+    """The kept runs of these steps."""
     wanted = {tag for step in steps for tag in step.tags}
     found = []
     for folder in store.folders():
@@ -148,7 +148,7 @@ def _data(
 def _refuse_existing(*targets: str | None) -> None:
     for target in targets:
         if target and Path(target).exists():
-            raise EffioError(f"{target} is there already", hint="--force writes over it")
+            raise EffioError(f"{target} exists", hint="--force overwrites it")
 
 
 def _write(target: str, text: str) -> None:
@@ -168,13 +168,13 @@ def _write(target: str, text: str) -> None:
 )  # fmt: skip
 @click.option(
     "--repetitions", type=WholeNumber(1, 100_000), default=REPETITIONS, metavar="N",
-    help=f"of the campaign  [default: {REPETITIONS}]",
+    help=f"repetitions of the campaign  [default: {REPETITIONS}]",
 )  # fmt: skip
 @click.option(
     "--save", metavar="FILE", type=PlacePath(dir_okay=False),
     help="write all that is known as a form, to be corrected and read again",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="write over files that are there")
+@click.option("--force", is_flag=True, help="overwrite existing files")
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @table_format()
 @click.option("--page", metavar="FILE", type=PlacePath(dir_okay=False), help="write an HTML page")
@@ -191,7 +191,7 @@ def command(
     form: Form,
     page: str | None,
 ) -> None:
-    """Say what an application's I/O is like, and imitate it.
+    """Describe an application's I/O, and imitate it.
 
     X is a Darshan log (PyDarshan reads it), or the filled form of the I/O questionnaire (a file
     .toml); without it the questions are asked here. With --campaign the campaign that imitates it

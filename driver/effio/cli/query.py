@@ -24,7 +24,7 @@ from effio.store.query import ask, open_database
 @table_format()
 @click.pass_context
 def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
-    """Ask all kept runs with SQL (DuckDB).
+    """Answer SQL queries over all kept runs (with DuckDB).
 
     \b
     Tables: runs, measurements, figures; each has a column `run`.

@@ -98,7 +98,7 @@ def _campaign(
 @click.option(
     "--probe",
     metavar="RUN",
-    help="rates also in per cent of the limits that this run of probe found",
+    help="also show rates as a percentage of the limits that this run of probe found",
 )
 @click.option(
     "--rules", metavar="RULES", shell_complete=complete_rules,

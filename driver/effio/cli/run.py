@@ -58,7 +58,7 @@ def _options() -> list[click.Option]:
     return [
         option(
             "-n", "--ranks", group=_LAUNCH, type=positive, metavar="N",
-            help="processes in all  [default: the allocation's, else up to 4]",
+            help="total number of processes  [default: the allocation's, else up to 4]",
         ),
         option(
             "--nodes", group=_LAUNCH, type=positive, metavar="N",

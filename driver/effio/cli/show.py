@@ -78,7 +78,7 @@ def tables_of(section: Section, everything: bool) -> list[Table]:
 
 
 def _headline(headline: Headline) -> Text:
-    """Of a number that is not valid the verdict comes first, and it is what stands out."""
+    """The headline; for a number that is not valid the verdict comes first and is highlighted."""
     name = fmt.plain(headline.name)
     value = f"= {headline.shown()}" if headline.value is not None else ": no value"
     tail = " ".join(filter(None, (value, fmt.plain(headline.context))))
@@ -140,7 +140,7 @@ def _path_of(store: Store, name: str) -> Path:
 @click.option(
     "--probe",
     metavar="RUN",
-    help="rates also in per cent of the limits that this run of probe found",
+    help="also show rates as a percentage of the limits that this run of probe found",
 )
 @table_format(document=False)
 @click.pass_context
@@ -152,7 +152,7 @@ def command(
     probe: str | None,
     form: Form,
 ) -> None:
-    """Print what a run says: the figure, whether it counts, rates, percentiles, hints, caches.
+    """Print a run's results: its number, whether it counts, rates, percentiles, hints, caches.
 
     RUN is `last`, a name from `effio runs` or an unambiguous part of it, a folder, or a result
     file.

@@ -41,8 +41,8 @@ def command(
     value: str,
     form: Form,
 ) -> None:
-    """Show what runs say as one table: a row for each point, with median, lowest and highest value
-    of its repetitions. Without RUN all that is kept.
+    """Show one table of many runs: a row for each point, with median, lowest and highest value of
+    its repetitions. Without RUN it covers all kept runs.
 
     RUN is a run, a campaign, tag:WORD, a folder with runs, or several of them joined by commas.
     """
@@ -61,7 +61,7 @@ def command(
 
 
 def _of_all(ctx: click.Context, axes: list[str]) -> list[Point] | None:
-    """From the index alone; None where that does not have everything."""
+    """The table from the index alone; None where that does not have everything."""
     index = opened_index(ctx)
     if not index.store.root.is_dir():
         return None

@@ -26,7 +26,7 @@ from effio.store.folder import Store
 
 
 def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
-    """Of a campaign every run; `*` in its name matches any letters."""
+    """All runs of each campaign; `*` in its name matches any letters."""
     from effio.report.campaign import runs_of
 
     names = gather.campaign_names(store)

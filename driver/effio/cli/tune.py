@@ -108,7 +108,7 @@ _POSITIVE = WholeNumber(1)
         ),
         option(
             "-n", "--ranks", type=_POSITIVE, metavar="N", group="Workload",
-            help="processes in all  [default: the allocation's, else up to 4]",
+            help="total number of processes  [default: the allocation's, else up to 4]",
         ),
         option("--nodes", type=_POSITIVE, metavar="N", group="Workload",
                help="nodes to spread them over"),
@@ -131,19 +131,19 @@ _POSITIVE = WholeNumber(1)
             help="ignore gains up to this part of a rate  [default: 2%]",
         ),
         option("--seed", type=WholeNumber(0), metavar="N", group="Search",
-               help="of the order of the runs  [default: 1]"),
+               help="seed of the order of the runs  [default: 1]"),
         option("--plan", is_flag=True, group="Search", help="what would be tried; run nothing"),
         option("--resume", metavar="NAME", shell_complete=complete_tunings, group="Search",
                help="continue one that was stopped (`last`, or a part of its name)"),
         option("--show", metavar="NAME", shell_complete=complete_tunings, group="Results",
-               help="print one that is finished once more"),
+               help="print a finished tuning once more"),
         option("--name", "instance", metavar="WORD", group="Results",
-               help="what it is called  [default: the file's name]"),
+               help="name of the tuning  [default: the file's name]"),
         *format_parameters(group="Results"),
         option("--report/--no-report", default=True, group="Results",
                help="draw tuning.html  [default: report]"),
         option("-q", "--quiet", is_flag=True, group="Results",
-               help="no live view, only the end"),
+               help="no live view, only the outcome"),
         option("--engine", metavar="ENGINE", group="Launch",
                help="program, or name of a built engine"),
         option(
@@ -207,7 +207,7 @@ def _resume(runs: Store, values: Mapping[str, Any]) -> None:
     if engine.sha256 != called.engine_sha256:
         raise EffioError(
             f"the engine {called.engine} is another one than when {folder.name} began",
-            hint="rates of two engines cannot be compared; begin anew",
+            hint="rates of two engines cannot be compared; start a new tuning",
         )
     tuning = load(folder.path / "space.toml")[0].with_options(called.options)
     _search(engine, tuning, called, folder, values)
@@ -333,7 +333,7 @@ def _search(
             _stopped(partly, folder, values)
         except EffioError:
             if not folder.discard_if_empty():
-                say(f"what was measured is kept; effio tune --resume {folder.name} goes on")
+                say(f"what was measured is kept; effio tune --resume {folder.name} continues")
             raise
         record = records.record_of(folder.name, tuning, called, outcome)
         written = records.write(folder, record)
@@ -347,7 +347,7 @@ def _stopped(record: TuningRecord, folder: TuningFolder, values: Mapping[str, An
     """What was measured stays where it is; nothing is claimed of it."""
     _print(record, values)
     say(f"stopped after {fmt.count_of(record.runs, 'run')}; what they measured is kept")
-    say(f"go on with: effio tune --resume {folder.name}")
+    say(f"continue with: effio tune --resume {folder.name}")
     raise click.exceptions.Exit(ExitCode.INTERRUPTED)
 
 

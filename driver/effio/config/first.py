@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The first two files of a user: what is true of this machine, and a campaign that fits it, with
-what is detected here. Both are for people to go on with."""
+what is detected here. Both are for people to continue with."""
 
 from __future__ import annotations
 

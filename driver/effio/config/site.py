@@ -16,7 +16,7 @@
     runs = "/scratch/me/effio-runs"         # as --runs
     environment = ["SITE_RELEASE"]          # variables that are recorded as well
 
-    [peaks]                                 # reports show rates in per cent of them
+    [peaks]                                 # reports show rates as a percentage of them
     network_per_node = "12.5GB/s"
     memory_per_node = "200GB/s"
     [[peaks.storage]]

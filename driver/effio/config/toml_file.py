@@ -50,7 +50,8 @@ class TomlFile:
     table: dict[str, Any]
 
     def place(self, loc: Loc) -> str:
-        """As FILE:LINE:COLUMN: that of a part, or of the nearest part around it that is there."""
+        """The place as FILE:LINE:COLUMN: that of a part, or of the nearest enclosing part that
+        exists."""
         offset = self._offset(loc)
         if offset is None:
             return str(self.path)
@@ -259,7 +260,7 @@ def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Of a table, of lists of them, and of tables by name."""
+    """The models in an annotation: of a table, of lists of them, and of tables by name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     elif get_origin(annotation) is not Literal:

@@ -47,7 +47,7 @@ def sources() -> Path:
 
 
 def _program(name: str) -> str | None:
-    """On PATH, or next to this Python, where wheels put their programs."""
+    """The program on PATH, or next to this Python, where wheels put their programs."""
     beside = Path(sys.executable).parent / name
     return shutil.which(name) or (str(beside) if os.access(beside, os.X_OK) else None)
 
@@ -67,7 +67,9 @@ def find_mpicc(wanted: str | None) -> str:
         if name:
             path = shutil.which(name)
             if path is None:
-                raise environment_error(f"the MPI compiler {name} is not a program")
+                raise environment_error(
+                    f"the MPI compiler {name} is not a program; name one with --mpicc"
+                )
             return str(Path(path).absolute())
     if found := shutil.which("mpicc"):
         return found
@@ -170,7 +172,7 @@ def build(
         fresh.chmod(0o755)
         try:
             fresh.rename(home)
-        except OSError:  # somebody else was quicker; the same sources, the same MPI
+        except OSError:  # another process was quicker; the same sources, the same MPI
             shutil.rmtree(fresh)
     if not engine.info.benchmarks:
         raise environment_error(f"{engine.path} was built, but knows no benchmark")

@@ -113,9 +113,9 @@ def chosen() -> str | None:
 
 
 def choose(wanted: str | None) -> Engine | None:
-    """From now on `wanted` is the engine, where nothing else is said; None takes that back."""
+    """Makes `wanted` the engine, where no option names another; None takes that back."""
     place = data_directory() / _CHOSEN
-    engine = find_engine(wanted, "to be used") if wanted else None
+    engine = find_engine(wanted, "to use from now on") if wanted else None
     try:
         if engine is None:
             place.unlink(missing_ok=True)
@@ -129,7 +129,7 @@ def choose(wanted: str | None) -> Engine | None:
 
 
 def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
-    """By its name, or the newest by what names begin with: "mpich" for mpich-0123456789."""
+    """The engine by its name, or the newest whose name starts so: "mpich" for mpich-0123456789."""
     for engine in engines:
         if engine.name == wanted:
             return engine
@@ -169,6 +169,6 @@ def find_engine(wanted: str | None = None, origin: str = "given by --engine") ->
     if carried is None:
         raise environment_error(
             "no engine is built here",
-            "build one for the MPI at hand: effio engine build (or, in a checkout: make build)",
+            "build one for your MPI: effio engine build, or in a checkout: make build",
         )
     return carried

@@ -48,7 +48,7 @@ def packed(root: Path) -> bytes:
 
 
 def kept_of(program: Path, sha256: str) -> Kept:
-    """Of the engine with this checksum, if it is still there."""
+    """What is kept of the engine with this checksum, if it is still there."""
     try:
         if sha256 and sha256_of(program) != sha256:
             return Kept({}, f"{program} is no longer the engine that measured: no log, no sources")

@@ -72,12 +72,12 @@ def _find(text: str, signs: tuple[tuple[str, re.Pattern[str]], ...]) -> Mpi | No
 
 
 def of_library(text: str) -> Mpi | None:
-    """From MPI_Get_library_version's text; None if it is not a known MPI."""
+    """The MPI, from MPI_Get_library_version's text; None if it is not a known one."""
     return _find(text, _LIBRARY_SIGNS)
 
 
 def of_launcher(text: str) -> Mpi | None:
-    """From the output of `mpiexec --version`."""
+    """The MPI, from the output of `mpiexec --version`."""
     return _find(text, _LAUNCHER_SIGNS)
 
 

@@ -83,7 +83,7 @@ class Engine:
         if done.returncode == 127 and "shared librar" in stderr:
             raise environment_error(
                 f"{self.path} cannot be loaded: {stderr}",
-                "load the module of the MPI it was built with, or build one for the MPI at hand: "
+                "load the module of the MPI it was built with, or build one for your MPI: "
                 "effio engine build",
             )
         return Answer(done.returncode, done.stdout.decode(errors="replace"), stderr)

@@ -116,7 +116,7 @@ def _value(row: _Row, *names: str) -> float | None:
 
 
 def _bytes(row: _Row, name: str) -> float | None:
-    """Of `bytes NAME`, or of `MiB NAME`."""
+    """The bytes of `bytes NAME`, or of `MiB NAME`."""
     exact, mib = _value(row, f"bytes{name}"), _value(row, f"mib{name}")
     return exact if exact is not None else None if mib is None else mib * MIB
 

@@ -51,7 +51,7 @@ def is_csv(text: str) -> bool:
 
 
 def _quantity(metrics: Metrics, name: str) -> float | None:
-    """In bytes, seconds, or bytes per second."""
+    """The number in bytes, seconds, or bytes per second."""
     value, unit = metrics.get(name, ("", ""))
     found = number(value)
     scale = _UNITS.get(unit.partition("/")[0])

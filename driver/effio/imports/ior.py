@@ -61,8 +61,8 @@ def is_json(text: str) -> bool:
 
 
 def _half_a_digit(seconds: str) -> float:
-    """Of a printed time. JSON and CSV of IOR have four digits, of which zeros at the end are lost
-    when JSON is read."""
+    """Half of the last digit of a printed time. JSON and CSV of IOR have four digits, of which
+    zeros at the end are lost when JSON is read."""
     digits = len(seconds.partition(".")[2]) if "e" not in seconds else 9
     return 10.0 ** -max(digits, 4) / 2
 
@@ -166,7 +166,7 @@ def _run(
 
 
 def _options(options: Mapping[str, str], cells: Sequence[Cell]) -> dict[str, Any]:
-    """Those that define the workload, under the names of effio's own ior."""
+    """The options that define the workload, under the names of effio's own ior."""
     if not cells:
         return {}
     where = cells[0].where

@@ -147,7 +147,7 @@ def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) 
 
 
 def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summary, float, str]:
-    """With the statistic that counts, and its unit."""
+    """The summary, with the statistic that counts, and its unit."""
     units = {p.m.rate.unit for p in picked}
     if len(units) > 1:
         raise OpenError(f"several units: {', '.join(sorted(units))}")

@@ -33,7 +33,7 @@ def alone_in(mine: Mapping[Key, Sample], other: Mapping[Key, Sample], name: str)
 def _why_alone(
     key: Key, alike: Mapping[tuple[str, str, str], Sequence[Key]], benchmarks: set[str]
 ) -> str:
-    """By the nearest measurement of the other side."""
+    """Why a measurement is alone, by the nearest measurement of the other side."""
     if key.benchmark not in benchmarks:
         return f"the other side has no {key.benchmark}"
     candidates = alike.get((key.benchmark, key.pattern, key.access), ())

@@ -91,7 +91,7 @@ def _by_start(timed: tuple[datetime, str]) -> tuple[float, str]:
 
 
 def means_by_block(values: Mapping[str, float], blocks: Mapping[str, int]) -> dict[int, float]:
-    """Of logarithms of rates of runs, by name."""
+    """The means of logarithms of rates of runs, by name."""
     groups: dict[int, list[float]] = {}
     for name, value in values.items():
         groups.setdefault(blocks[name], []).append(value)

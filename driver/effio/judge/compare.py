@@ -96,8 +96,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Overall:
-    """Of a benchmark: the geometric mean of the gains; the interval says how they scatter over the
-    measurements, not over runs."""
+    """The result for a benchmark: the geometric mean of the gains; the interval says how they
+    scatter over the measurements, not over runs."""
 
     benchmark: str
     measurements: int
@@ -349,7 +349,8 @@ def _line(
 
 
 def _with_statements(line: Line, a: Sample, b: Sample) -> Line:
-    """With the range or interval of each side's values, and what makes their means misleading."""
+    """The line with the range or interval of each side's values, and what makes their means
+    misleading."""
     left_out = len(a.invalid) + len(b.invalid)
     notes = [f"{left_out} invalid left out"] if left_out else []
     spreads = []

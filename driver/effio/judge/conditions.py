@@ -23,7 +23,7 @@ class Found:
 
 
 def conditions_text(wanted: Selection) -> str:
-    """As "stripe_count 16, file_system lustre"."""
+    """The conditions as "stripe_count 16, file_system lustre"."""
     return ", ".join(f"{name} {wanted_text(value)}" for name, value in wanted.items())
 
 

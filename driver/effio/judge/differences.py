@@ -61,7 +61,7 @@ def _members(
 
 
 def facts(result: Result) -> dict[tuple[str, str], str]:
-    """By kind and name, the likeliest reason for another rate first."""
+    """Facts by kind and name, the likeliest reason for another rate first."""
     run = result.run
     system, fs, engine = run.system, run.file_system, run.engine
     known: list[tuple[tuple[str, str], str]] = []
@@ -109,7 +109,7 @@ def _dict(value: object) -> Mapping[str, object]:
 
 
 def _hints(result: Result) -> dict[str, object]:
-    """As granted, else as asked."""
+    """The hints as granted, else as requested."""
     found: dict[str, object] = {}
     for m in result.measurements:
         found |= m.hints_asked

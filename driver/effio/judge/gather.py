@@ -27,7 +27,7 @@ _LABELS = re.compile(r"^((?:[A-Za-z][A-Za-z0-9_-]*=[^,:=]*,?)+):(.+)$", re.DOTAL
 
 
 def result_files(folder: Path) -> Iterator[Path]:
-    """Of all runs below a folder, in the order of their names."""
+    """The result files of all runs below a folder, in the order of their names."""
     for place, folders, files in os.walk(folder):
         folders.sort()
         if RESULT in files:
@@ -51,7 +51,7 @@ def labelled(word: str) -> tuple[dict[str, str], str]:
 
 
 def campaign_names(store: Store) -> list[str]:
-    """Of those that have been run."""
+    """The names of campaigns that have been run."""
     return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
 
 

@@ -71,10 +71,11 @@ def needed(distance: float, deviation: float, count: int, risk: float) -> int | 
 
 
 def of_mean(runs: Sequence[Sequence[float]], limit: float, met: bool, risk: float) -> Guard:
-    """Of the mean of all values against a limit; `runs` holds the values by run. Repetitions of one
-    run share its luck: from three runs on the error is the larger of that over runs and that over
-    all values. If the mean is misleading (effio.judge.repetitions), the values decide only if all
-    of them are on one side of the limit, with the probability of the sign test."""
+    """The guard of the mean of all values against a limit; `runs` holds the values by run.
+    Repetitions of one run share its luck: from three runs on the error is the larger of that over
+    runs and that over all values. If the mean is misleading (effio.judge.repetitions), the values
+    decide only if all of them are on one side of the limit, with the probability of the sign
+    test."""
     values = [np.asarray(run, dtype=float) for run in runs if len(run)]
     flat = np.concatenate(values)
     distance = float(flat.mean()) - limit
@@ -103,8 +104,8 @@ def of_mean(runs: Sequence[Sequence[float]], limit: float, met: bool, risk: floa
 
 @dataclass(frozen=True)
 class StepGuard:
-    """Of a step of an axis: its share of what the reference promises, with the bounds that the risk
-    leaves, each one-sided."""
+    """The guard of a step of an axis: its share of what the reference promises, with the bounds
+    that the risk leaves, each one-sided."""
 
     share: float
     low: float

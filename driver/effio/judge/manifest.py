@@ -29,8 +29,8 @@ class Fault:
 
 
 def _names(folder: Path) -> Iterator[tuple[str, bool]]:
-    """Of all that is there but the sums, and whether it is a regular file. Folders have a name
-    where they are empty."""
+    """The names of all that is there but the sums, and whether it is a regular file. Folders have a
+    name where they are empty."""
     for place, folders, files in os.walk(folder):
         here = Path(place)
         folders.sort()

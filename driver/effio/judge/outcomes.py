@@ -17,8 +17,8 @@ REHEARSAL = "REHEARSAL, NOT A RULING"
 
 @dataclass(frozen=True)
 class Step:
-    """Of a rule over steps: value of the axis, what was measured, and what it had to be. `share`:
-    of what the reference promises, with its interval; None at the reference."""
+    """A step of a rule over steps: value of the axis, what was measured, and what it had to be.
+    `share`: of what the reference promises, with its interval; None at the reference."""
 
     at: float
     sample: Summary
@@ -69,6 +69,6 @@ class Acceptance:
 
     @property
     def verdict(self) -> str:
-        """With the stamp of a rehearsal, which every output must have."""
+        """The verdict, with the stamp of a rehearsal, which every output must have."""
         ruling = "NOT ACCEPTED" if self.failed else "ACCEPTED" if self.accepted else "NOT DECIDED"
         return f"{REHEARSAL}: would be {ruling}" if self.rehearsal else ruling

@@ -103,7 +103,7 @@ class Statement:
 
     @property
     def verdict(self) -> str:
-        """In one phrase: "not reliable: …", "reliable", or nothing."""
+        """The verdict in one phrase: "not reliable: …", "reliable", or nothing."""
         if self.is_odd:
             return f"{Grade.ODD.value}: {self.text}"
         return Grade.RELIABLE.value if self.reliable else ""

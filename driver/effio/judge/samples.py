@@ -105,7 +105,8 @@ def _rates(run: Judged) -> Iterator[tuple[Key, Measurement | Figure]]:
 
 
 def samples_of(runs: Sequence[Judged], across: frozenset[str] = frozenset()) -> dict[Key, Sample]:
-    """By key, in the order of their first appearance; `across` names axes that do not count."""
+    """The samples by key, in the order of their first appearance; `across` names axes that do not
+    count."""
     found: dict[Key, Sample] = {}
     for run in runs:
         for whole, record in _rates(run):

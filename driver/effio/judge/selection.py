@@ -61,7 +61,7 @@ def _offered(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picke
 
 
 def step_of(run: Judged) -> str | None:
-    """Of the campaign that it is part of; else its label `step`."""
+    """The step of the campaign that the run is part of; else its label `step`."""
     record = run.result.record
     part = record.campaign if record is not None else None
     return run.labels.get("step") or (part.step if part is not None else None)

@@ -34,8 +34,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """In the sample's unit; `deviation` (n-1) and `cov`, the deviation over the mean, of one value
-    are None."""
+    """A summary in the sample's unit; `deviation` (n-1) and `cov`, the deviation over the mean, of
+    one value are None."""
 
     count: int
     mean: float
@@ -81,7 +81,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Drift:
-    """`change` is the fitted line's end over its begin, less one; `sure` if chance would hardly
+    """`change` is the fitted line's end over its start, minus one; `sure` if chance would hardly
     make such a trend."""
 
     change: float
@@ -93,7 +93,7 @@ class Drift:
 
 
 def quantile_t(probability: float, freedom: float) -> float:
-    """Of Student's distribution."""
+    """A quantile of Student's distribution."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))
@@ -137,9 +137,9 @@ def _median_place(count: int) -> int:
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:
-    """Of the median, between two order statistics: at least 95 % whatever the distribution, because
-    a value is below the median as often as a coin falls heads. None for fewer than six values:
-    even their extremes hold the median less often."""
+    """The interval of the median, between two order statistics: at least 95 % whatever the
+    distribution, because a value is below the median as often as a coin falls heads. None for fewer
+    than six values: even their extremes hold the median less often."""
     ordered, count = sorted(values), len(values)
     place = _median_place(count)
     if place == 0:
@@ -215,8 +215,8 @@ def _ratio(mean: float, error: float, freedom: float, paired: bool) -> Ratio | N
 
 
 def geometric_mean(ratios: Sequence[float]) -> Ratio | None:
-    """Of three ratios or more that each describe one thing: their mean with its interval, which
-    shows how they scatter."""
+    """The mean of three ratios or more that each describe one thing, with its interval, which shows
+    how they scatter."""
     return ratio([1.0] * len(ratios), ratios, paired=True)
 
 

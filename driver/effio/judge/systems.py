@@ -29,7 +29,7 @@ class MeasuredSystem:
 
     @property
     def cores(self) -> int | None:
-        """As described; else the CPUs of all nodes of the largest run."""
+        """The cores as described; else the CPUs of all nodes of the largest run."""
         if self.described is not None and self.described.cores is not None:
             return self.described.cores
         counts = [

@@ -19,7 +19,7 @@ class Word:
 
 
 class Verdict(Enum):
-    """Of a comparison of two samples."""
+    """The verdict of a comparison of two samples."""
 
     FASTER = Word("faster", "good", "better by the metric's own direction, and not by chance")
     SLOWER = Word("slower", "bad", "worse by the metric's own direction, and not by chance")
@@ -64,7 +64,7 @@ class NoVerdict(Enum):
 
 
 class Ruling(Enum):
-    """Of an acceptance rule."""
+    """The ruling of an acceptance rule."""
 
     PASS = Word("pass", "good", "the rule is met by what was measured")
     FAIL = Word("FAIL", "bad", "the rule is not met")

@@ -132,7 +132,7 @@ class BatchSystem:
 
     def why_waiting(self, job_id: str) -> str:
         """Why a job does not run yet, in the batch system's own word: a limit that it never comes
-        under keeps it there for ever. Empty if it runs or nothing is said."""
+        under keeps it there forever. Empty if it runs or nothing is said."""
         reason = _reported(self.reason_command, job_id).strip()
         return "" if reason == "None" else reason
 
@@ -192,7 +192,7 @@ def _log(job: BatchJob) -> str:
 
 
 def _run_lines(job: BatchJob) -> list[str]:
-    """From the directory to the checksums: what is the same in every batch system."""
+    """The lines from the directory to the checksums: what is the same in every batch system."""
     lines = [
         f"cd {shlex.quote(str(job.working_directory))} || exit 6",
         f"run={shlex.quote(str(job.directory))}",
@@ -209,7 +209,7 @@ def _run_lines(job: BatchJob) -> list[str]:
         lines += ["after() {", *(f"    {line}" for line in job.after), "}", "trap after EXIT"]
     lines += list(job.before)
     # The batch system warns before it kills; the engine then stops in an orderly way and keeps
-    # what was measured. The shell has to pass that on, and to go on waiting.
+    # what was measured. The shell has to pass that on, and to continue waiting.
     lines += [
         f'{shlex.join(job.launch.command)} > "$run/stdout.log" 2> "$run/stderr.log" &',
         "launcher=$!",

@@ -3,7 +3,7 @@
 
 A folder with a batch part and no outcome is a job that is not taken over yet. Its script looks
 whether the folder is still wanted before it begins, so that nothing is measured over a result, nor
-by a job that a driver which was killed had submitted without anybody's knowing.
+by a job that a driver which was killed had submitted without any user's knowing.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _UNPLANNED_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class Terms:
-    """With what a job is submitted. `own_directory` is made before the ranks start, and removed
-    when they left nothing in it."""
+    """The terms on which a job is submitted. `own_directory` is made before the ranks start, and
+    removed when they left nothing in it."""
 
     system: BatchSystem
     minutes: int
@@ -75,7 +75,7 @@ def _launching(request: Request, directory: Path, system: BatchSystem) -> tuple[
 
 
 def write_script(request: Request, directory: Path, terms: Terms) -> Path:
-    """Of a run whose result and logs go to this directory."""
+    """Writes the script of a run whose result and logs go to this directory."""
     _, launch = _launching(request, directory, terms.system)
     return _write(request, directory.absolute(), terms, launch)
 
@@ -159,7 +159,7 @@ def prepare(request: Request, runs: Store, terms: Terms) -> RunFolder:
 
 
 def submit(folder: RunFolder, system: BatchSystem) -> str:
-    """Of a prepared job; its id is in its folder when this returns."""
+    """Submits a prepared job; its id is in its folder when this returns."""
     job_id = system.submit((folder.path / store.JOB_SCRIPT).absolute())
     keep_id(folder, job_id)
     return job_id

@@ -158,7 +158,7 @@ def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: L
 
 
 def data_directories(request: Request) -> list[str]:
-    """For the record of a run that may have several nodes."""
+    """The data directories, for the record of a run that may have several nodes."""
     with contextlib.suppress(EffioError):
         words = [request.benchmark, *request.arguments]
         plan = request.engine.check(words, request.ranks.total, request.ranks.per_node)
@@ -225,7 +225,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
 
 
 def _abilities(folder: RunFolder) -> list[AbilityPart]:
-    """Of the file system that the data were on, if it is one of servers."""
+    """What the file system of the data can do, if it is one of servers."""
     result, _ = _result(folder)
     manifest = result.run.manifest if result is not None else None
     return _abilities_of(manifest.directory) if manifest is not None and manifest.real else []
@@ -243,8 +243,8 @@ def _abilities_of(directory: str) -> list[AbilityPart]:
 
 
 def _remove_leftovers(folder: RunFolder, mark: str, view: LiveView) -> None:
-    """Of a run that hung: the storage may not answer now either, and a process that it holds may
-    write later."""
+    """Removes what a run that hung left: the storage may not answer now either, and a process that
+    it holds may write later."""
     later = f"effio clean {folder.id} removes what the run left"
     if alive := watch.processes_of(mark):
         held = fmt.count_of(len(alive), "process", "processes")
@@ -273,7 +273,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> str:
     if fault := proof.folder_fault(folder.path, record):
         return fault
     if record.batch is not None:
-        # A job that no driver took over is not ours to end; it goes on without a driver.
+        # A job that no driver took over is not ours to end; it continues without a driver.
         if record.outcome is not None:
             seal(folder, record, record.outcome)
         return ""

@@ -25,7 +25,8 @@ class Ranks:
 
 
 def ranks_of(total: int | None, nodes: int | None, per_node: int | None) -> Ranks:
-    """Of what was given: a total, or both others. Raises if they contradict each other."""
+    """The ranks from what was given: a total, or both others. Raises if they contradict each
+    other."""
     if nodes is not None and per_node is not None:
         if total is not None and total > nodes * per_node:
             raise EffioError(
@@ -138,7 +139,7 @@ class Srun(Launcher):
         words += ["--ntasks", str(ranks.total)]
         if ranks.per_node is not None:
             words += ["--ntasks-per-node", str(ranks.per_node)]
-        # One dead rank ends the step; otherwise the others wait for it for ever.
+        # One dead rank ends the step; otherwise the others wait for it forever.
         words.append("--kill-on-bad-exit=1")
         return Launch((*words, *self.options, *program))
 

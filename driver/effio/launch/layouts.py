@@ -35,8 +35,8 @@ class LayoutError(EffioError):
 
 @dataclass(frozen=True)
 class _Tool:
-    """Of one file system: commands that lay a directory out for the keys that are given, a command
-    that shows how it is laid out, and what of its output is the value of a key."""
+    """The tool of one file system: commands that lay a directory out for the keys that are given, a
+    command that shows how it is laid out, and what of its output is the value of a key."""
 
     lays_out: Callable[[Mapping[str, str], str], list[list[str]]]
     shows: Callable[[Mapping[str, str], str], list[str]]

@@ -173,7 +173,7 @@ class LiveView:
         self.tick()
 
     def tick(self) -> None:
-        """To be called now and then; draws, or logs a line when it is time for one."""
+        """Called now and then; draws, or logs a line when it is time for one."""
         now = time.monotonic()
         if self._live is not None:
             with self._survived():

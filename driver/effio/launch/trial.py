@@ -45,7 +45,8 @@ def _given(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def is_needed(request: job.Request) -> bool:
-    """By `ior` with calls that are both collective and queued, unless a trial is given."""
+    """Whether a trial is needed: `ior` with calls that are both collective and queued, unless a
+    trial is given."""
     given = _given(request.arguments)
     depth = given.get("--queue-depth", "1")
     return (

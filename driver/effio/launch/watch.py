@@ -117,7 +117,7 @@ class _Stream:
         self.thread.start()
 
     def _read(self) -> None:
-        # Without a log the stream is read all the same: the engine would wait for us for ever.
+        # Without a log the stream is read all the same: the engine would wait for us forever.
         with contextlib.ExitStack() as stack:
             log: IO[bytes] | None = None
             with self._noted():
@@ -221,7 +221,7 @@ class Watch:
             last = now
             self._view.tick()
             if self._view.reader_gone and not self._wishes:
-                self._wishes = 1  # no one is there to see the rest
+                self._wishes = 1  # the rest would not be seen
             whole = self._patience.whole
             if whole and now - started > whole and outcome.engine_spoke and not self._wishes:
                 self._wishes = 1
@@ -280,7 +280,8 @@ class Watch:
         return heard
 
     def _keep_progress(self, line: str) -> None:
-        """For programs that read the folder meanwhile; losing it does no harm."""
+        """Keeps the progress for programs that read the folder meanwhile; losing it does no
+        harm."""
         now = time.monotonic()
         if now - self._kept >= _PROGRESS_EVERY_SECONDS:
             self._kept = now

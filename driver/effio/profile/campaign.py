@@ -78,9 +78,9 @@ def _joint_table(several: Sequence[Imitated], repetitions: int) -> dict[str, Any
 
 
 def campaign_text(several: Sequence[Imitated], repetitions: int) -> str:
-    """Of one application, or of several. Raises if nothing is left to imitate."""
+    """The campaign of one application, or of several. Raises if nothing is left to imitate."""
     if not any(one.steps for one in several):
-        raise EffioError("there is nothing to imitate: its I/O is next to nothing")
+        raise EffioError("there is nothing to imitate: its I/O is negligible")
     first = several[0]
     alone = len(several) == 1
     table = (

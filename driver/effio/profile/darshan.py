@@ -113,7 +113,7 @@ def read_log(path: Path) -> Log:
 
 
 def _traces(reported: dict[str, list[dict[str, Any]]]) -> list[Traced]:
-    """Of a file that two layers trace, that of the higher one."""
+    """The traces; of a file that two layers trace, that of the higher one."""
     found: list[Traced] = []
     for rows in reported.values():
         above = {one.file for one in found}
@@ -167,4 +167,4 @@ def _through_pydarshan(path: Path) -> dict[str, Any]:
         why = said[-1] if said else f"ended with {done.returncode}"
         raise environment_error(f"PyDarshan does not work here: {fmt.plain(why, 300)}")
     why = complaint.partition(": ")[2] if complaint else "the library that reads it broke down"
-    raise EffioError(f"{path}: not a whole Darshan log: {fmt.plain(why, 300)}")
+    raise EffioError(f"{path}: not a complete Darshan log: {fmt.plain(why, 300)}")

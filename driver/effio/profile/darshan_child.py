@@ -48,7 +48,7 @@ class _DamagedError(Exception):
 
 
 def _wanted(counters: Mapping[str, Any]) -> dict[str, float]:
-    """Those that are requested, without what is 0, or negative: not known."""
+    """The requested counters, without those that are 0, or negative: not known."""
     reported = {}
     for name, value in counters.items():
         if _WANTED.search(name) is None:

@@ -124,7 +124,7 @@ class Names(_Table):
 
 
 class Phase(_Table):
-    """A time of a run, seconds from its begin, in which it wrote or read."""
+    """A time of a run, seconds from its start, in which it wrote or read."""
 
     access: Literal["write", "read"]
     begin: StrictFloat = Field(ge=0)

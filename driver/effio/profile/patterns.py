@@ -136,7 +136,7 @@ def _calls_of(counted: _Counted, access: Access) -> tuple[int, int | None]:
 
 
 def _traced_pieces(traced: Sequence[Traced], access: Access, transfer: int) -> int | None:
-    """From a trace exactly; None where there is none of these calls."""
+    """The exact number, from a trace; None where there is none of these calls."""
     pieces = 0
     for one in traced:
         behind = -1
@@ -389,7 +389,7 @@ def profile_of(log: Log) -> Profile:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         what = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-        raise EffioError(f"not a whole Darshan log: {fmt.plain(what, 300)}") from None
+        raise EffioError(f"not a complete Darshan log: {fmt.plain(what, 300)}") from None
 
 
 def _profile_of(log: Log) -> Profile:

@@ -24,8 +24,9 @@ _ALIKE = 0.1
 
 @dataclass(frozen=True)
 class Expected:
-    """Of one step. Seconds in a run of the application; `low` and `high` are the bounds of their
-    95 % interval. `reason`: why there is no answer. `odd`: what makes it misleading."""
+    """What is expected of one step. Seconds in a run of the application; `low` and `high` are the
+    bounds of their 95 % interval. `reason`: why there is no answer. `odd`: what makes it
+    misleading."""
 
     step: str
     what: str  # the operation on names, or the access
@@ -44,8 +45,8 @@ class Expected:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """From what was measured to the application. `part`: the largest share of the bytes of a
-    process that was measured."""
+    """How what was measured becomes that of the application. `part`: the largest share of the bytes
+    of a process that was measured."""
 
     measured_ranks: tuple[int, ...]
     ranks: int
@@ -110,7 +111,8 @@ def _rate(m: Measurement, one: Measures) -> float | None:
 
 
 def _timed(m: Measurement, one: Measures) -> Timed:
-    """From the first open to the last close; where another rate counts, the time that it says."""
+    """The time from the first open to the last close; where another rate counts, the time that it
+    says."""
     amount = m.bytes if one.unit == "B/s" else m.operations
     whole = 0.0 if one.member else m.total_seconds
     work = Work(

@@ -39,7 +39,7 @@ class AnswerError(ValueError):
 
 
 def questions(model: type[BaseModel]) -> list[Question]:
-    """In the order of the members; those without a description are not questions."""
+    """The questions in the order of the members; those without a description are not questions."""
     return [
         Question(
             name=name,
@@ -55,7 +55,7 @@ def questions(model: type[BaseModel]) -> list[Question]:
 
 
 def _typed(text: str) -> Any:
-    """As TOML would have it; sizes and times stay text."""
+    """The value as TOML would have it; sizes and times stay text."""
     if text in ("yes", "true", "no", "false"):
         return text in ("yes", "true")
     if re.fullmatch(r"\d{1,18}", text):
@@ -66,7 +66,7 @@ def _typed(text: str) -> Any:
 
 
 def answer(question: Question, text: str) -> Any:
-    """The value of what somebody typed; raises AnswerError."""
+    """The value of what the user typed; raises AnswerError."""
     text = text.strip()
     if not text:
         if question.needed:

@@ -85,8 +85,8 @@ class Imitation:
 
     @property
     def tag(self) -> str:
-        """By which its runs are found again, whatever the campaign is called: it changes with what
-        is measured."""
+        """The tag by which its runs are found again, whatever the campaign is called: it changes
+        with what is measured."""
         what = json.dumps([self.benchmark, self.ranks, sorted(self.options.items())])
         return f"profile-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
 
@@ -383,7 +383,8 @@ _CHOICES: tuple[
 
 
 def is_negligible(profile: Profile, activity: Activity) -> bool:
-    """Of those that a log contains: what a user writes into a form matters."""
+    """Whether an activity in a log is too small to matter; what a user writes into a form always
+    matters."""
     if profile.source == "questionnaire":
         return False
     spent = sum(a.seconds or 0 for a in profile.activity)
@@ -410,7 +411,7 @@ def _renamed(one: Imitation, taken: set[str]) -> Imitation:
 
 
 def not_imitated(profile: Profile, steps: list[Imitation]) -> list[str]:
-    """Of the application as a whole."""
+    """What is not imitated of the application as a whole."""
     reported = [f"{step.name}: {what}" for step in steps for what in step.missing]
     small = [a.name for a in profile.activity if is_negligible(profile, a)]
     if small:
@@ -420,6 +421,6 @@ def not_imitated(profile: Profile, steps: list[Imitation]) -> list[str]:
         )
     reported += [f"not known: {what}" for what in profile.unknown]
     reported.append(
-        "the computation and communication between, and I/O that goes on at the same time"
+        "the computation and communication between, and I/O that continues at the same time"
     )
     return reported

@@ -36,7 +36,7 @@ class Scale:
 
 
 def title_of(axis: Axis) -> str:
-    """With the unit, where the labels do not carry it."""
+    """The title with the unit, where the labels do not have it."""
     own = axis.shown == "%" or axis.unit in ("", "1", "B", "B/s", "s") or axis.ticks
     return axis.title if own else f"{axis.title} [{axis.unit}]"
 
@@ -175,7 +175,7 @@ def single_bars(panel: Panel) -> bool:
 
 
 def y_values(figure: Figure, panels: Iterable[Panel]) -> list[float]:
-    """With the ends of whiskers; of stacked bars the whole stacks."""
+    """The values with the ends of whiskers; of stacked bars the whole stacks."""
     if figure.kind != "stacked":
         drawn = [s for p in panels for s in p.series]
         ends = [
@@ -192,8 +192,8 @@ def y_values(figure: Figure, panels: Iterable[Panel]) -> list[float]:
 
 
 def before_scale(section: Section, scale: float) -> Section:
-    """Of a campaign's page: axes of sizes and times say that they name what its file has, which the
-    runs shrank."""
+    """For a campaign's page: axes of sizes and times say that they name what its file has, which
+    the runs shrank."""
 
     def named(block: Block) -> Block:
         if not isinstance(block, Figure):

@@ -38,7 +38,7 @@ class Balance:
 
 
 def balances_of(results: Sequence[Result]) -> list[Balance]:
-    """Of the results of rings that were given HPL's value (--rmax)."""
+    """The balances of the results of rings that were given HPL's value (--rmax)."""
     found = []
     for name, result in zip(system_names(results), results, strict=True):
         figure = result.figure("balance")
@@ -50,8 +50,8 @@ def balances_of(results: Sequence[Result]) -> list[Balance]:
 
 
 def balance_of_hpcc(name: str, path: Path) -> Balance:
-    """Of an hpccoutf.txt: its summary has HPL_Tflops, the number of processes, and the bandwidth of
-    randomly ordered rings for each process in GB/s."""
+    """The balance of an hpccoutf.txt: its summary has HPL_Tflops, the number of processes, and the
+    bandwidth of randomly ordered rings for each process in GB/s."""
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
@@ -65,7 +65,7 @@ def balance_of_hpcc(name: str, path: Path) -> Balance:
         except (KeyError, ValueError):
             values[key] = 0.0
         if not 0 < values[key] < _MOST:
-            raise EffioError(f"{path} has no {key}: it is not the output of a whole HPCC run")
+            raise EffioError(f"{path} has no {key}: it is not the output of a complete HPCC run")
     processes = int(values["CommWorldProcs"])
     each = values["RandomlyOrderedRingBandwidth_GBytes"] * 1e9
     return Balance(plain(name, 60), values["HPL_Tflops"] * 1e12, each * processes, processes)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one table, of one curve, and of the curves and bars of one panel."""
+    """The limits of one table, of one curve, and of the curves and bars of one panel."""
 
     rows: int
     points: int

@@ -61,8 +61,7 @@ def report_of(
     ceilings: Mapping[str, float] | None = None,
     probe: Probe | None = None,
 ) -> Report:
-    """Everything that is to be said of one result; in per cent of the limits of a probe, too, if
-    there is one."""
+    """The report of one result, with rates as a percentage of a probe's limits if there is one."""
     reporter = registry.reporter_of(result)
     headline = reporter.headline(result)
     several = common.repeated(result)

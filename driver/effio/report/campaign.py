@@ -83,7 +83,8 @@ class Measured:
 
 
 def interval_over(values: Sequence[float], own: Interval | None) -> Interval | None:
-    """Of the mean over runs; of a single run its own. No rate or time is below zero."""
+    """The interval of the mean over runs; of a single run its own. No rate or time is below
+    zero."""
     reported = statement(values)
     found = reported.interval if reported is not None else None
     found = own if len(values) == 1 else found
@@ -91,8 +92,8 @@ def interval_over(values: Sequence[float], own: Interval | None) -> Interval | N
 
 
 def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
-    """Of a campaign the attempts that count, by their start; with `every` all that have a result,
-    of every call of a campaign that measures anew each time."""
+    """The attempts that count, by their start; with `every` all that have a result, of every call
+    of a campaign that measures anew each time."""
     attempts: dict[tuple[object, ...], list[RunFolder]] = {}
     for folder in folders:
         record = folder.record()
@@ -136,7 +137,7 @@ def own_figure(run: Judged) -> FigureRecord | None:
 
 
 def own_interval(run: Judged) -> Interval | None:
-    """Of the run's one number, as the engine computed it."""
+    """The interval of the run's one number, as the engine computed it."""
     return interval_of(own_figure(run))
 
 
@@ -369,7 +370,7 @@ def _acceptance(rules: RuleFile, runs: Sequence[Judged]) -> tuple[Finding, Secti
 
 
 def _shares(runs: Sequence[Judged]) -> Section | None:
-    """Of each point the mean in per cent of the peak that the site's settings state."""
+    """The mean of each point as a percentage of the peak that the site's settings state."""
     settings = load_site().peaks
     peaks = [(run, peak) for run in runs if (peak := peak_of_run(settings, run)) is not None]
     points = measured_points([run for run, _ in peaks])

@@ -8,6 +8,7 @@ bytes were. A rate of memory does not answer a question about storage, and says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +21,21 @@ from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_o
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
 from effio.store.traffic import traffic_of
+
+# Rules of official runs as the engine words them, and what to say where one is not kept.
+_UNMET = (
+    (r"scheduled time ([\d.]+) min >= (\d+) min", r"it is shorter than \2 min (\1 min)"),
+    (r"error count \((\d+)\) == 0", r"errors: \1"),
+    (r"rows cut short by the cap on bytes \((\d+)\) == 0", r"rows that --max-bytes cut short: \1"),
+    (
+        r"ranks ran at different times: .*\((\d+)\) == 0",
+        r"rows whose ranks ran at different times: \1",
+    ),
+    (
+        r"caches are left as the definition finds them \((.*)\)",
+        r"it drops files from the caches (\1 is official)",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +78,7 @@ class Card:
     title: str
     subtitle: str = ""
     lines: Sequence[CardLine] = field(default_factory=tuple)
-    # What stands below, and small: remarks, and figures that are not valid.
+    # Below, and small: remarks, and figures that are not valid.
     notes: Sequence[str] = field(default_factory=tuple)
 
     def table(self) -> Table:
@@ -165,7 +181,8 @@ def _repetitions(
 
 
 def _p99(times: Sequence[CallTimes]) -> float | None:
-    """Of all calls together: the exact value of one histogram, the bucket's begin of several."""
+    """The p99 of all calls together: the exact value of one histogram, the start of the bucket of
+    several."""
     if len(times) < 2:
         return times[0].p99 if times else None
     merged: dict[int, int] = {}
@@ -209,8 +226,8 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
 def _judged(
     line: Line, reported: CardLine, cells: Sequence[Measurement], result: Result
 ) -> CardLine:
-    """With where the bytes were. A rate of memory does not answer a question about storage; one of
-    which nothing is known is shown with what is."""
+    """The line with where the bytes were. A rate of memory does not answer a question about
+    storage; one of which nothing is known is shown with what is."""
     reported = replace(reported, source=source_of(cells, result.run, traffic_of(result)))
     evidence = evidence_of(cells, result.run.clock.virtual)
     place = place_of(evidence)
@@ -241,6 +258,14 @@ def _dropped(result: Result) -> str:
     return "files dropped from the page cache before they are read"
 
 
+def unmet_in_words(rule: str) -> str:
+    """Why a rule of official runs is not kept, in a reader's words."""
+    for pattern, words in _UNMET:
+        if found := re.fullmatch(pattern, rule):
+            return found.expand(words)
+    return f"not kept: {rule}"
+
+
 def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
@@ -255,15 +280,15 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     if reported := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
         text += f" ({reported})"
     if headline.verdict:
-        unmet = "; ".join(r.text for r in headline.reasons if not r.met)
-        text += f". {headline.verdict}" + (f" (that requires: {unmet})" if unmet else "")
+        unmet = "; ".join(unmet_in_words(r.text) for r in headline.reasons if not r.met)
+        text += f". {headline.verdict}" + (f": {unmet}" if unmet else "")
     return text + "."
 
 
 def device_card(
     title: str, reported: Sequence[tuple[Line, Result | None, str]], notes: Sequence[str] = ()
 ) -> Card:
-    """The card of (line, result, why there is none); figures of benchmarks stand below."""
+    """The card of (line, result, why there is none); figures of benchmarks are below."""
     results = [result for _, result, _ in reported if result is not None]
     below = [figure_note(*one) for one in reported if one[0].show == "figure"]
     stored = next((r for r in results if r.run.file_system), None)

@@ -81,7 +81,7 @@ class _Spot:
 
     @property
     def seconds(self) -> float | None:
-        """For the bytes that were moved, at the mean rate."""
+        """Seconds for the bytes that were moved, at the mean rate."""
         moved = max(one.bytes for one in self.values)
         return moved / self.mean if moved and self.mean > 0 else None
 
@@ -97,7 +97,7 @@ def _where(where: Mapping[str, object]) -> dict[str, str]:
 
 
 def values_of(chart: Chart, runs: Sequence[Judged]) -> Iterator[Measured]:
-    """Those of the chart's steps: measurements that are valid, figures that have a number."""
+    """The values of the chart's steps: measurements that are valid, figures that have a number."""
     for run in runs:
         part = run.result.record.campaign if run.result.record is not None else None
         axes = {**axes_of(run), **{n: text_of(v) for n, v in (part.axes if part else {}).items()}}
@@ -129,7 +129,7 @@ def _is(wanted: Mapping[str, Value], at: Mapping[str, str]) -> bool:
 
 
 def _title(name: str) -> str:
-    """Of a coordinate, in words."""
+    """The title of a coordinate, in words."""
     return name.removeprefix("where.").replace("_", " ").replace("-", " ")
 
 
@@ -170,7 +170,7 @@ def _x_axis(chart: Chart, places: Sequence[str]) -> tuple[Axis, bool]:
 
 
 def _styles(chart: Chart, values: Sequence[Measured]) -> dict[str, tuple[int, bool]]:
-    """Of each curve its style, and whether it is dashed: a dashed curve has the color of the one
+    """The style of each curve, and whether it is dashed: a dashed curve has the color of the one
     that differs from it in the coordinates of `dashed` only."""
     solid = [name for name in chart.curves if name not in chart.dashed]
     kinds = unique(_named(v.at, solid) for v in values)
@@ -244,7 +244,7 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
 
 
 def _in_order(titles: Iterable[str]) -> list[str]:
-    """By the numbers and sizes in them; as they come where there is none."""
+    """The texts ordered by the numbers and sizes in them; as they come where there is none."""
     return sorted(titles, key=lambda t: [number_of(word) or 0.0 for word in _NUMBER.findall(t)])
 
 
@@ -346,8 +346,8 @@ def _overhead(
     return Figure(
         f"{chart.name}-overhead",
         title,
-        f"Additional time for the same bytes, in per cent of the time of {others}: 100 % is twice"
-        " the time, below 0 is faster. The table has it in seconds as well.",
+        f"Additional time for the same bytes, as a percentage of the time of {others}: 100 % is"
+        " twice the time, below 0 is faster. The table has it in seconds as well.",
         "curves" if counted else "bars",
         axis,
         Axis("overhead", shown="%"),
@@ -375,8 +375,8 @@ def charts_section(charts: Sequence[Chart], runs: Sequence[Judged]) -> Section |
 
 
 def charts_of(store: Store, campaign: str) -> Sequence[Chart]:
-    """Of the copy of the campaign's file that is kept with its runs; else of the shipped campaign
-    with this name."""
+    """The charts of the copy of the campaign's file that is kept with its runs; else of the shipped
+    campaign with this name."""
     kept = kept_file(store, campaign)
     found = kept.chart if kept is not None else ()
     return found or (load_shipped(campaign).chart if campaign in shipped() else ())
@@ -391,7 +391,7 @@ def kept_file(store: Store, campaign: str) -> Campaign | None:
 
 
 def scale_of(store: Store, campaign: str) -> float:
-    """By which a campaign shrank its sizes, counts and times."""
+    """The factor by which a campaign shrank its sizes, counts and times."""
     try:
         called = CampaignFolder(store, campaign).called()
     except EffioError:  # of another version of effio

@@ -141,7 +141,7 @@ def lines_table(comparison: Comparison) -> Table:
 
 
 def shares_table(comparison: Comparison) -> Table | None:
-    """Rates in per cent of the peaks that the site's settings state."""
+    """Rates as a percentage of the peaks that the site's settings state."""
     names = varying([line.key for line in comparison.lines])
     named = [(line, _named(line.key, names)) for line in comparison.lines]
     return comparison_table(load_site().peaks, comparison, named)
@@ -265,7 +265,7 @@ def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure |
     title = f"{benchmark}: gains of {comparison.second.name} over {comparison.first.name}"
     y = _gain_axis(lines)
     if y.high is not None:
-        caption += " A whisker that ends at the frame goes on beyond it; the table has its end."
+        caption += " A whisker that ends at the frame continues beyond it; the table has its end."
     identity = f"gains-{number}"
     if axis is None:
         shown = lines[:_MOST_NAMED]
@@ -349,7 +349,7 @@ def finding(comparison: Comparison) -> Finding:
 
 
 def comparison_section(comparisons: Sequence[Comparison]) -> Section:
-    """For the head of a page, and for a terminal."""
+    """The section for the head of a page, and for a terminal."""
     blocks: list[Block] = []
     for comparison in comparisons:
         blocks += [finding(comparison).text, *comparison.notes, overall_table(comparison)]

@@ -38,8 +38,8 @@ def _preferred(style: int) -> int:
 
 
 def styles_of(figure: Figure) -> SeriesStyles:
-    """By name and style. A style has its colour in all figures; where two of a figure would have
-    the same, the later one takes the next that is free, and from the ninth on another marker."""
+    """Styles by name. A style has its color in all figures; where two of a figure would have the
+    same, the later one takes the next that is free, and from the ninth on another marker."""
     found: dict[tuple[str, int], SeriesStyle] = {}
     used: set[tuple[int, int]] = set()
     colours: dict[int, int] = {}  # of a style, for its dashed companion

@@ -78,7 +78,7 @@ _File = tuple[tuple[str, str], list[Measurement]]
 
 
 def _mean(of: Callable[[Measurement], float | None]) -> Callable[[_File], Cell]:
-    """Of those that have one."""
+    """The mean of those that have one."""
 
     def mean(file: _File) -> Cell:
         known = [value for m in file[1] if (value := of(m)) is not None]

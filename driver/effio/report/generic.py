@@ -22,7 +22,7 @@ from effio.store.records import Figure, Measurement, Metric
 
 
 def headline_of(figure: Figure | None, result: Result, context: str = "") -> Headline:
-    """From a figure of the result; without one, a headline that says so."""
+    """The headline, from a figure of the result; without one, a headline that says so."""
     if figure is None:
         return Headline(
             result.benchmark, None, "1", context, None, missing="no figure was derived in this run"

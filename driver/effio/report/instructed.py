@@ -43,7 +43,7 @@ class _Step:
 
 
 def _step_name(at: float, largest: float, test: ResultRow) -> str:
-    """As "2/3 of the servers", "12 nodes"."""
+    """The step as "2/3 of the servers", "12 nodes"."""
     if not test.of:
         return f"{at:g} {str(test.axis).rpartition('.')[2]}"
     if at == 1 and largest > 1:
@@ -56,7 +56,7 @@ def _step_name(at: float, largest: float, test: ResultRow) -> str:
 
 
 def _steps(test: ResultRow, picked: Sequence[Picked]) -> Iterator[_Step]:
-    """By the axis of the test, if it has one and the runs have it."""
+    """The steps by the axis of the test, if it has one and the runs have it."""
     title = test.title or test.id
     if test.axis is None:
         yield _Step(title, picked)

@@ -38,7 +38,7 @@ def _word(figure: Figure, name: str) -> str:
 
 
 def _names(result: Result) -> dict[str, str]:
-    """Of the groups: "2 mdtest", by number as text."""
+    """The names of the groups: "2 mdtest", by number as text."""
     names = {}
     for figure in result.figures_named("slow_down"):
         number = _word(figure, "group")
@@ -47,7 +47,7 @@ def _names(result: Result) -> dict[str, str]:
 
 
 def _numbers(groups: str) -> tuple[int, ...]:
-    """Of "1,3"."""
+    """The numbers of "1,3"."""
     return tuple(int(n) for n in groups.split(",") if n.isdecimal())
 
 
@@ -72,7 +72,8 @@ def _factor(figure: Figure) -> str:
 
 
 def _interval(figure: Figure) -> str:
-    """Of a factor both ends, because its interval is not symmetrical; or why there is none."""
+    """Both ends of the interval of a factor, because it is not symmetrical; or why there is
+    none."""
     of = figure.samples
     if of is None or of.low95 is None or of.high95 is None:
         return "one round says nothing about the next"
@@ -145,9 +146,8 @@ def _matrix(result: Result) -> Picture | None:
     return Picture(
         _MATRIX,
         "Times slower than alone",
-        "A row is a group, a column the groups that ran at the same time, a number how many"
-        " times slower the"
-        " group was, over all its phases: 1 means no interference.",
+        "A row is a group, a column the groups that ran at the same time. A number is how many"
+        " times slower the group was, over all its phases: 1 means no interference.",
         "heatmap",
         Axis("other groups"),
         Axis("group", low=min(1.0, *known), high=max(1.0, *known)),

@@ -74,14 +74,14 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
             (Column("remark"), generic.remark_of),
         ],
         "Phases",
-        "The rate is the data over the time from before the open to after the last close; the "
-        "parts run from the first rank's begin to the last one's end.",
+        "The rate is the data over the time from before the open to after the last close. The"
+        " parts run from the first rank's start to the last one's end.",
         longest=80,
     )
 
 
 def _times(reported: object) -> CallTimes | None:
-    """Of one side, if it had calls."""
+    """The call times of one side, if it had calls."""
     try:
         times = CallTimes.model_validate(reported)
     except ValidationError:

@@ -116,9 +116,9 @@ _TOGETHER = "several layers together"
 
 
 def _own_times(library: str, own: Mapping[str, tuple[float, str]]) -> dict[str, float]:
-    """Of each layer below a library the time that it adds; together they are the library's time. A
-    layer that was slower alone than under the layer above it cannot be separated from that one:
-    their sum is one part, as are all that it takes to make none negative."""
+    """The time that each layer below a library adds; together they are the library's time. A layer
+    that was slower alone than under the layer above it cannot be separated from that one: their sum
+    is one part, as are all that it takes to make none negative."""
     chain: list[str] = []
     layer = library
     while layer in own and layer not in chain:
@@ -167,8 +167,8 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
     return Figure(
         "layers",
         "Cost by layer",
-        "The same bytes were moved at each layer: a library's own time is what it takes beyond the"
-        " layer below it, and the length of a bar is the library's whole time. Where a layer took"
+        "The same bytes were moved at each layer. A library's own time is what it takes beyond"
+        " the layer below it; the length of a bar is its whole time. Where a layer took"
         f" longer alone than under the layer above it, the two are shown as '{_TOGETHER}'; the"
         " table has the own times, which are negative there.",
         "stacked",
@@ -359,7 +359,7 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
 
 
 def _rates_of_writes(result: Result, members: Members) -> dict[str, list[float]]:
-    """Of each place that was written, the rates that the run's number is the mean of: with the
+    """For each place that was written: the rates that the run's number is the mean of, with the
     flush if there was one. By `where` as text."""
     found: dict[str, list[float]] = {}
     for m in result.measurements:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The limits that a probe has found, and another run in per cent of them."""
+"""The limits that a probe has found, and another run as a percentage of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Probe:
         return cls(name, result, limits)
 
     def ceilings(self) -> dict[str, float]:
-        """For the roofline: what all processes reach."""
+        """Ceilings for the roofline: what all processes reach."""
         found = {}
         for access in ("write", "read"):
             f = self.limits.get(f"stream {access}, all processes")
@@ -73,7 +73,7 @@ class Probe:
         return (name, f.metric.value) if f is not None and f.metric.value else None
 
     def differences(self, result: Result) -> list[str]:
-        """In what the probe's place is not that of the run."""
+        """How the probe's place differs from that of the run."""
         mine, its = self.result.run, result.run
         found = []
         if mine.system.node_names != its.system.node_names:
@@ -110,7 +110,7 @@ def _rows(limit_of: LimitOf, cells: Sequence[Measurement]) -> list[list[Cell]]:
 
 
 def share_table(limit_of: LimitOf, result: Result, title: str, limit: str, caption: str) -> Table:
-    """Every rate of the run in per cent of its `limit`: a row for each measurement that has one."""
+    """Rates as a percentage of their `limit`: a row for each measurement that has one."""
     cells = [m for m in result.measurements if m.valid and (m.rate.value or 0) > 0]
     columns = [
         *(k.column for k in common.keys_of(cells)),
@@ -123,7 +123,7 @@ def share_table(limit_of: LimitOf, result: Result, title: str, limit: str, capti
 
 
 def section_of(probe: Probe, result: Result) -> Section | None:
-    """Every rate of the run in per cent of the limit that holds for it; none where none does."""
+    """Every rate of the run as a percentage of its limit; none where no limit applies."""
     run = probe.result.run
     where = f"Limits of {probe.name}: {common.context_of(probe.result)}, {run.started}."
     differences = probe.differences(result)

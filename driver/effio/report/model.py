@@ -352,7 +352,7 @@ class Heading(str):
 
     @property
     def anchor(self) -> str:
-        """Of a page: an id made of its letters and digits."""
+        """The anchor in a page: an id made of its letters and digits."""
         return "part-" + "".join(c if c.isalnum() else "-" for c in self.lower())
 
 

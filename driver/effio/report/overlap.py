@@ -60,20 +60,20 @@ def _key(f: FigureRecord) -> tuple[str, str, str, int]:
 
 
 def _by_way(found: Iterable[FigureRecord]) -> list[FigureRecord]:
-    """By way and size."""
+    """The figures by method and size."""
     place = {way: i for i, way in enumerate(_WAYS)}
     return sorted(found, key=lambda f: (place.get(_word(f, "way"), len(place)), _size(f)))
 
 
 def _known(result: Result, name: str) -> list[FigureRecord]:
-    """With a value and a size."""
+    """The figures with a value and a size."""
     return _by_way(
         f for f in result.figures_named(name) if f.metric.value is not None and _size(f) > 0
     )
 
 
 def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
-    """By case; a curve for each way, whiskers are the 95 % intervals of the means."""
+    """Curves by case; one for each method, whiskers are the 95 % intervals of the means."""
     names = unique([*_WAYS, *(_word(f, "way") for f in found)])
     variants = {}
     for case, of_case in grouped(found, _case).items():
@@ -100,8 +100,8 @@ def hidden_figure(found: Sequence[FigureRecord]) -> Figure | None:
     return Figure(
         "hidden",
         "Share of the I/O time that hides",
-        "How much of the time that the operation takes alone is saved when the rank computes"
-        " meanwhile: 100 % is all of it, 0 % as if one came after the other, below 0 % even longer."
+        "The share of the operation's time alone that is saved when the rank computes meanwhile."
+        " 100 % is all of it; 0 % is as long as one after the other; below 0 % is longer."
         " Whiskers are 95 % intervals, or the range of two to four repetitions.",
         "curves",
         Axis("transfer size", "B", log=True),
@@ -208,7 +208,7 @@ def _reason(f: FigureRecord, slower: float | None) -> str:
         "length": "that is all that so short a computation can cover",
         "post": f"{begins} already takes the time",
         "poll": "the bytes move inside the calls that ask whether it is over",
-        "wait": "the rest is left for the wait, because the transfer does not go on, or not as"
+        "wait": "the rest is left for the wait, because the transfer does not continue, or not as"
         " fast, while the rank computes",
         "work": f"it takes its time from the computation{longer}",
     }.get(limit, "no single part of the time accounts for it")
@@ -229,7 +229,7 @@ def _is_known(f: FigureRecord) -> bool:
 
 
 def way_findings(result: Result) -> list[Finding]:
-    """For each case and way: where most and, if that differs, where least hides, and why."""
+    """For each case and method: where most and, if that differs, where least hides, and why."""
     slower = {_key(f): f.metric.value for f in result.figures_named("work_slowdown")}
     findings = []
 
@@ -279,8 +279,8 @@ def binding_finding(result: Result) -> Finding | None:
     if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.clock.virtual:
         return None
     return Finding(
-        "Rank 0 may use one processor only, so its helper thread has no separate one: start"
-        " with --bind-to none, or with more processors a rank, to see what helpers can do.",
+        "Rank 0 may use one processor only, so its helper thread has no separate one. Start with"
+        " --bind-to none, or with more processors a rank, to see what helpers can do.",
         "system",
         "warn",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The peaks of a site (`[peaks]` of effio-site.toml), and a run in per cent of them."""
+"""The peaks of a site (`[peaks]` of effio-site.toml), and a run as a percentage of them."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class SitePeaks:
         return (peak.name, peak.rate) if peak is not None else None
 
     def limit_of_run(self, result: Result, memory: bool) -> Peak | None:
-        """For the number of a whole run, a rate: messages against the network, bytes that stayed in
-        `memory` against memory where that is known, others against the storage."""
+        """The limit for the number of a whole run, a rate: messages against the network, bytes that
+        stayed in `memory` against memory where that is known, others against the storage."""
         nodes = result.run.system.nodes
         if result.run.file_system is None:
             return self._each_node("network", self.settings.network_per_node, nodes)
@@ -82,12 +82,12 @@ class SitePeaks:
         return self.of_storage(nodes)
 
     def ceilings(self, result: Result) -> dict[str, float]:
-        """For the roofline."""
+        """Ceilings for the roofline."""
         peak = self.of_storage(result.run.system.nodes)
         return {f"site: {peak.name}": peak.rate} if peak is not None else {}
 
     def section(self, result: Result) -> Section | None:
-        """Every rate of the run in per cent of the peak that holds for it; none where none does."""
+        """Every rate of the run as a percentage of its peak; none where no peak applies."""
         caption = (
             "Peaks as stated in effio-site.toml: the least of nodes × per node, servers × per"
             " server, and the total. More than 100 % came out of a cache."

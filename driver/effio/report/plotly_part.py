@@ -49,7 +49,7 @@ def part_of(script: str) -> str | None:
 
 
 def _kind(name: str, modules: Mapping[str, str], depth: int = 2) -> str:
-    """Of the trace that this module, or one that it returns, defines; else empty."""
+    """The kind of the trace that this module, or one that it returns, defines; else empty."""
     text = modules.get(name, "")
     if found := _KIND.search(text):
         return found[1]

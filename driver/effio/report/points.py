@@ -150,8 +150,8 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
 
 
 def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
-    """Of the headline if that is the figure, else of the measurements at its place that move bytes
-    in the direction of its name; empty for a figure that does not count bytes."""
+    """The evidence of the headline if that is the figure, else of the measurements at its place
+    that move bytes in the direction of its name; empty for a figure that does not count bytes."""
     headline = reporter_of(run.result).headline(run.result)
     if (headline.name, headline.value) == (name, figure.metric.value):
         return short_of(headline.evidence)
@@ -164,8 +164,8 @@ def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
 
 
 def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
-    """Of each figure with this name, if a run has several (the partitions of b_eff_io), with the
-    coordinates in which they differ; else of the run."""
+    """The values of each figure with this name, if a run has several (the partitions of b_eff_io),
+    with the coordinates in which they differ; else of the run."""
     figures = run.result.figures_named(wanted) if wanted else []
     if len(figures) < 2:
         return [({}, _value_of(run, wanted))]
@@ -203,8 +203,8 @@ def _known_values(runs: Sequence[Judged]) -> list[str]:
 
 
 def _axes_of(runs: Sequence[Described]) -> list[dict[str, str]]:
-    """Of each run: benchmark, campaign and step, the axes of its campaign or else the options that
-    differ among its like, and ranks; without what is the same for all."""
+    """The axes of each run: benchmark, campaign and step, the axes of its campaign or else the
+    options that differ among its like, and ranks; without what is the same for all."""
     every = [
         {
             "benchmark": run.benchmark,

@@ -36,11 +36,11 @@ class Comparer(Protocol):
     """A reporter that has something to say of several results together."""
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:
-        """For the head of a page about these results, all of the reporter's benchmark."""
+        """Blocks for the head of a page about these results, all of the reporter's benchmark."""
 
 
 def reporter_of(result: Result) -> Reporter:
-    """The name is in a file that anybody may have written: no other module is looked for."""
+    """The name is in a file that any user may have written: no other module is looked for."""
     name = result.benchmark.replace("-", "_")
     own = [name] if re.fullmatch("[a-z0-9_]+", name) else []
     for module in (*own, "study" if "study" in result.run.extra else "generic"):

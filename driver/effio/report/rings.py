@@ -65,12 +65,12 @@ class _Ring:
 
     @property
     def rate(self) -> float:
-        """Of one process."""
+        """The rate of one process."""
         return self.length / self.seconds
 
 
 def _size(length: float) -> str:
-    """In bytes: the lengths are round in decimal."""
+    """The size in bytes: the lengths are round in decimal."""
     return f"{length / 1e6:.0f} MB" if length and length % 1e6 == 0 else f"{length:.0f} B"
 
 
@@ -117,7 +117,7 @@ class _Values:
 
 
 def _values(result: Result, length: int, rates: bool) -> list[_Values]:
-    """By length: seconds of a message, or bytes per second of a process."""
+    """Values by length: seconds of a message, or bytes per second of a process."""
     rows = []
     for m in _pairs(result):
         if int(m.number("length_bytes")) != length:
@@ -184,8 +184,8 @@ def ring_figure(result: Result) -> Figure | None:
     return Figure(
         "rings",
         f"Each random ring with {_size(random[0].length)}",
-        "Where the points lie far apart, or far below the line, it matters which ranks are "
-        "neighbors: then place ranks that talk to each other on one node.",
+        "Points that are far apart, or far below the line, show that it matters which ranks are"
+        " neighbors. Then place ranks that communicate on one node.",
         "curves",
         Axis("random ring"),
         Axis("bandwidth of a process", "B/s", low=0.0),

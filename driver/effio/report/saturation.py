@@ -17,7 +17,7 @@ from effio.store.records import Figure
 
 
 def _most(result: Result) -> Figure | None:
-    """Of the curve that takes the most processes."""
+    """The answer of the curve that takes the most processes."""
     known = [
         f
         for f in result.figures_named("enough_ranks")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rates of a campaign, and of the sides of a comparison, in per cent of the peaks of the site
+"""Rates of a campaign, and of the sides of a comparison, as a percentage of the site's peaks
 (`[peaks]` of effio-site.toml)."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def campaign_section(rows: Sequence[Sequence[Cell]], names: Sequence[str]) -> Se
 def _peaks_of(
     settings: PeakSettings, side: Side, across: frozenset[str], wanted: Iterable[Key]
 ) -> dict[Key, Peak]:
-    """Of the measurements of one side, and of the numbers of its runs."""
+    """The peaks for the measurements of one side, and for the numbers of its runs."""
     missing, found = set(wanted), dict[Key, Peak]()
     for run in side.runs:
         of = SitePeaks.of(settings, run.result)
@@ -68,7 +68,7 @@ def _peaks_of(
 def comparison_table(
     settings: PeakSettings, comparison: Comparison, named: Sequence[tuple[Line, str]]
 ) -> Table | None:
-    """The rates of both sides, each in per cent of its peak. `named`: lines with the words
+    """The rates of both sides, each as a percentage of its peak. `named`: lines with the words
     for their measurement."""
     some = [
         (line, text) for line, text in named if line.unit == "B/s" and line.first and line.second

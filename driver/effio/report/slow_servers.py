@@ -30,7 +30,7 @@ class _Slow:
 
 
 def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping[str, float]:
-    """Of each file, the mean over the repetitions: rank n has the file n."""
+    """The rate of each file, the mean over the repetitions: rank n has the file n."""
     rates: dict[str, list[float]] = {}
     for m in measurements:
         ranks = members_of(m).rank_details

@@ -82,7 +82,7 @@ def find_figure(report: Report, choice: Choice) -> Figure:
 
 
 def _find_variant(figure: Figure, wanted: str | None) -> str:
-    """By its name, or as much of its beginning as is unique."""
+    """The variant by its name, or by as much of its start as is unique."""
     names = list(figure.variants)
     if wanted is None or wanted in names:
         return names[0] if wanted is None else wanted
@@ -214,7 +214,7 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
         import matplotlib as mpl
     except ImportError:
         raise EffioError(
-            "matplotlib is not installed, which draws single figures",
+            "single figures need matplotlib, which is not installed",
             ExitCode.ENVIRONMENT,
             pip_install("matplotlib"),
         ) from None

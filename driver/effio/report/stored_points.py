@@ -49,7 +49,7 @@ def described(index: Index, say: Callable[[str], None]) -> list[Described] | Non
 
 
 def _rows(index: Index) -> dict[str, dict[str, Any]]:
-    """Of each run by its name; columns that are empty are missing."""
+    """The rows of each run by its name; columns that are empty are missing."""
     names = {f"c{column.id}": column.name for column in index.columns(_TABLE)}
     lines = (json.loads(text) for text in index.rows(_TABLE))
     rows = ({names[key]: value for key, value in line.items()} for line in lines)

@@ -126,8 +126,8 @@ def _benchmark_of(outcome: Outcome) -> str:
 
 
 def result_tables(material: Material) -> dict[str, Table]:
-    """By the names of their files: of the tests of the instructions, where the rules name them, and
-    an appendix with everything else; or everything that was measured."""
+    """Tables by the names of their files: of the tests of the instructions, where the rules name
+    them, and an appendix with everything else; or everything that was measured."""
     rules = material.acceptance.rules if material.acceptance else None
     if rules is None or not rules.result:
         projected = _projected(material)

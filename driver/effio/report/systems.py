@@ -23,8 +23,8 @@ def _facts(result: Result) -> tuple[str, ...]:
 
 
 def system_names(results: Sequence[Result]) -> list[str]:
-    """Of each result, by the first facts that distinguish all systems: the nodes' name alone, where
-    that is enough."""
+    """The name of each result's system, by the first facts that distinguish all systems: the nodes'
+    name alone, where that is enough."""
     facts = [_facts(result) for result in results]
     kinds = list(dict.fromkeys(facts))
     chosen = [0]

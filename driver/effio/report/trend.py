@@ -64,7 +64,8 @@ class Night:
 
 @dataclass(frozen=True)
 class Change:
-    """From `day` on the value is another one; means of the stretches before and after it."""
+    """A change: from `day` on the value is another one; means of the stretches before and after
+    it."""
 
     day: str
     before: float
@@ -126,7 +127,8 @@ def _versions(run: Judged) -> dict[str, str]:
 
 
 def software_changes(runs: Sequence[Judged]) -> list[Software]:
-    """By the start of runs: what is another version than in the run before it."""
+    """Changes of software, by the start of runs: what is another version than in the run before
+    it."""
     found: list[Software] = []
     known: dict[str, str] = {}
     for run in runs:
@@ -286,9 +288,9 @@ def _figure(number: int, course: TrendLine, trend: Trend) -> Figure:
     return Figure(
         f"trend-{number}",
         f"{course.what}: {course.figure}",
-        "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines are"
-        " the means between two changes, and a second mark is on the first night of a new level;"
-        " vertical lines show where software changed.",
+        "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines"
+        " are the means between two changes; a second mark is on the first night of a new level."
+        " Vertical lines show where software changed.",
         "curves",
         Axis("night", ticks=[(place, day) for day, place in at.items()],
              low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
@@ -345,7 +347,7 @@ def trend_report(trend: Trend) -> Report:
 
 
 def as_data(trend: Trend) -> dict[str, Any]:
-    """For other programs; values in base units."""
+    """The trend for other programs; values in base units."""
     return {
         "schema": SCHEMA,
         "campaign": trend.name,

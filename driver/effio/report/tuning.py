@@ -83,7 +83,7 @@ def confirmed_table(record: TuningRecord) -> Table:
 
 
 def _ends(side: Side) -> tuple[float | None, float | None]:
-    """Of its interval, or of the range of too few values for one."""
+    """The ends of its interval, or of the range of too few values for one."""
     if side.low95 is not None or len(side.values) < 2:
         return side.low95, side.high95
     return min(side.values), max(side.values)
@@ -117,9 +117,9 @@ def before_after_figure(record: TuningRecord) -> Figure | None:
         "before-after",
         "Before and after",
         "Means of the confirmation's runs, the default and what was found, interleaved. Whiskers"
-        " are 95 % intervals, or the range of two to four runs. Those of two bars may overlap"
-        " although the gain is sure: what both runs of a pair have in common is in the bars, not"
-        " in the gain.",
+        " are 95 % intervals, or the range of two to four runs. Whiskers of two bars may overlap"
+        " although the gain is sure. What both runs of a pair have in common widens the bars, not"
+        " the gain.",
         "bars",
         Axis("group"),
         Axis("rate", record.unit or "1"),
@@ -196,7 +196,7 @@ def facts_table(record: TuningRecord) -> Table:
 
 
 def tuning_section(record: TuningRecord) -> Section:
-    """For the head of a page, and for a terminal."""
+    """The section for the head of a page, and for a terminal."""
     blocks: list[Block] = [headline(record), *record.notes, confirmed_table(record)]
     blocks += [f for f in (before_after_figure(record), gains_figure(record)) if f is not None]
     blocks += [tried_table(record), facts_table(record)]

@@ -3,7 +3,7 @@
 
 Who knows the token in the address may read; everything else is refused in the same words, so that a
 page of another site learns nothing. The Host header has to name this machine's loopback interface:
-a name that somebody else's DNS points here does not.
+a name that another user's DNS points here does not.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Shelf:
         return folder.path / file
 
     def runs_of_campaign(self, name: str, every: bool) -> list[Judged]:
-        """With `every` those of all calls of a campaign with `afresh`."""
+        """The runs of a campaign; with `every` those of all calls of a campaign with `afresh`."""
         own = [
             entry.folder
             for entry in self._entries()

@@ -46,7 +46,7 @@ _MAX_SUMS = 128 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=+-]*")
 _BLOCK = 1 << 20
 _MOST_NAME_BYTES = 255
-# Left free for everybody else.
+# Left free for other users.
 _SPARE_BYTES = 64 << 20
 # Size of an extended header (for example a long name), which tarfile reads as a whole.
 _MOST_HEADER_BYTES = 1 << 20
@@ -162,7 +162,7 @@ def _write_all(archive: tarfile.TarFile, files: Sequence[_Kept]) -> None:
 
 
 def _is_place(name: str) -> bool:
-    """Of a file in the folder of a run, or of a campaign."""
+    """Whether the name is that of a file in the folder of a run, or of a campaign."""
     run, _, place = name.partition("/")
     if is_of_turn(place):
         return run != CAMPAIGNS and _NAME.fullmatch(run) is not None

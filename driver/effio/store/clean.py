@@ -187,7 +187,7 @@ def _check_provenance(result: Result, folder: RunFolder | None) -> None:
 
 
 def _by_time(result: Result, folder: RunFolder | None) -> Window | str:
-    """Of files that a run kept: made while it lasted, as its own folder says."""
+    """The window of files that a run kept: made while it lasted, as its own folder says."""
     if folder is None:
         return "it was kept, and without the run's folder nothing proves that the run made it"
     last = proof.last_sign_of_life(folder.path)

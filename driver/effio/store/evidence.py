@@ -60,8 +60,9 @@ def is_reading(access: str) -> bool:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of the bytes that some measurements moved in one direction. `on_storage` is the share that
-    came from storage, or had reached it when the clock stopped; None where that is not known."""
+    """The evidence of the bytes that some measurements moved in one direction. `on_storage` is the
+    share that came from storage, or had reached it when the clock stopped; None where that is not
+    known."""
 
     reading: bool
     bytes: int
@@ -125,7 +126,7 @@ class Evidence:
         }[self.reading, self.place]
 
     def short(self) -> str:
-        """For the cell of a table: "from storage"."""
+        """The place for the cell of a table: "from storage"."""
         if self.simulated:
             return "simulated"
         return {
@@ -255,7 +256,7 @@ def is_absent(m: Measurement) -> bool:
 
 
 def ways_of(cells: Sequence[Measurement]) -> list[str]:
-    """The ways out of the cache that were effective for all of them."""
+    """The methods against the cache that were effective for all of them."""
     each = [{*m.cache.ways} if m.cache else set() for m in cells]
     return sorted(set.intersection(*each)) if each else []
 
@@ -297,8 +298,8 @@ def _of_one_direction(
 def evidence_of(
     measurements: Sequence[Measurement], virtual: bool = False, after_sync: bool = False
 ) -> list[Evidence]:
-    """Of what these wrote, and of what they read; without those that moved nothing. `after_sync`:
-    of a rate that includes the sync although that of the measurements does not."""
+    """The evidence of what these wrote, and of what they read; without those that moved nothing.
+    `after_sync`: of a rate that includes the sync although that of the measurements does not."""
     moved = [m for m in measurements if m.bytes > 0]
     found = []
     for reading in (False, True):
@@ -309,19 +310,20 @@ def evidence_of(
 
 
 def words_of(evidence: Sequence[Evidence]) -> str:
-    """Of both directions: "writes until on storage; reads from memory"."""
+    """The words for both directions: "writes until on storage; reads from memory"."""
     if evidence and all(one.simulated for one in evidence):
         return "simulated " + " and ".join("reads" if e.reading else "writes" for e in evidence)
     return "; ".join(one.words() for one in evidence)
 
 
 def short_of(evidence: Sequence[Evidence]) -> str:
-    """For the cell of a table: "on storage"; empty for what does not count bytes."""
+    """The place for the cell of a table: "on storage"; empty for what does not count bytes."""
     return "; ".join(dict.fromkeys(one.short() for one in evidence))
 
 
 def mark_of(evidence: Sequence[Evidence]) -> str:
-    """For lists, where a rate is not one of storage or servers alone: "memory"; empty if it is."""
+    """The mark in lists of a rate that is not one of storage or servers alone: "memory"; else
+    empty."""
     places = {one.place for one in evidence}
     if not evidence or evidence[0].simulated or places <= {Place.DEVICE, Place.SERVERS}:
         return ""
@@ -331,7 +333,7 @@ def mark_of(evidence: Sequence[Evidence]) -> str:
 
 
 def place_of(evidence: Sequence[Evidence]) -> Place:
-    """Of all of it together: the worst that is said of a part."""
+    """The place of all bytes together: the worst that is said of a part."""
     places = [one.place for one in evidence]
     if not places:
         return Place.UNKNOWN

@@ -11,7 +11,7 @@ job.sh, job.log, environment.txt   of a batch job
 SHA256SUMS        of the files above, when the run has ended
 notes.json        what people say of it afterwards: notes and tags
 report.html       drawn from them
-progress.json     how far it is, while it goes on
+progress.json     how far it is, while it continues
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NOTES = "notes.json"
 COMMANDS = "commands.jsonl"  # set-up and clean-up, as they went
 JOB_SCRIPT = "job.sh"
 REPORT = "report.html"
-# How far a run is, while it goes on: the engine's last word of progress.
+# How far a run is, while it continues: the engine's last word of progress.
 PROGRESS = "progress.json"
 JOB_LOG = "job.log"
 _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
@@ -77,7 +77,7 @@ def files_of_turns(result: Path) -> list[Path]:
 
 
 def is_of_turn(name: str) -> bool:
-    """Of a file's place in the folder of a run."""
+    """Whether the name is that of a turn's file in the folder of a run."""
     folder, _, rest = name.partition("/")
     return folder == f"{Path(RESULT).stem}.{_TURNS}" and _TURN_FILE.fullmatch(rest) is not None
 
@@ -196,7 +196,7 @@ class RunFolder:
         return changed
 
     def state(self) -> State:
-        """From the files alone, so that a killed driver leaves nothing false behind."""
+        """The state, from the files alone, so that a killed driver leaves nothing false behind."""
         try:
             return self.state_by(self.result(), self.record())
         except ResultError as error:

@@ -58,7 +58,7 @@ class Entry:
 
 
 def place_of(root: Path) -> Path:
-    """In EFFIO_CACHE or the XDG cache directory."""
+    """The path in EFFIO_CACHE or the XDG cache directory."""
     base = os.environ.get("EFFIO_CACHE")
     if not base:
         base = str(Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "effio")
@@ -75,7 +75,8 @@ def _sources() -> str:
 
 
 def _stamp(folder: bytes) -> tuple[str, int] | None:
-    """Of the files of a run, and when the first of them was written; None of what is not a run."""
+    """The state of a run's files, and when the first of them was written; None for what is not a
+    run."""
     stamps: list[tuple[int, ...]] = []
     written = 0
     for name in _STAMPED:
@@ -119,7 +120,8 @@ class Index:
         ]
 
     def columns(self, table: str) -> list[Column]:
-        """Of all rows of a table, in the order of their first appearance. After `entries`."""
+        """The columns of all rows of a table, in the order of their first appearance. After
+        `entries`."""
         kinds: dict[int, set[str]] = {}
         for (shape,) in self._database.execute(
             "SELECT DISTINCT shape FROM rows WHERE part = ?", (table,)
@@ -132,7 +134,7 @@ class Index:
         return [Column(n, names[n], frozenset(kinds[n])) for n in sorted(kinds)]
 
     def rows(self, table: str) -> Iterator[str]:
-        """Of every run its rows as lines of JSON, with columns by their number ("c17"); what is
+        """The rows of every run as lines of JSON, with columns by their number ("c17"); what is
         empty is left out."""
         texts = dict(self._database.execute("SELECT run, text FROM rows WHERE part = ?", (table,)))
         return (text for name in self._order if (text := texts.get(name)))
@@ -229,7 +231,7 @@ class Index:
             result = error
             fault = error.message if folder.has_result else ""
         line = self._describe(folder, result)
-        # A run that goes on may end without a change of its files, by a kill.
+        # A run that continues may end without a change of its files, by a kill.
         stamp = "" if line["state"] == "running" else stamp
         self._database.execute(
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)",

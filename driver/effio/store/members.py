@@ -178,7 +178,7 @@ def _all_fields() -> Fields:
 
 @cache
 def _detail(benchmark: str, figure: str) -> Readers:
-    """Of a figure's `detail`; without a name of that of measurements."""
+    """The readers of a figure's `detail`; without a name, of that of measurements."""
     info = _description()["benchmarks"].get(benchmark)
     own = _fields(info["figures"]).get(figure) if info is not None and figure else info
     return Readers({**_all_fields(), **(_fields(own["detail"]) if own is not None else {})})

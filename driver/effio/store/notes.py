@@ -36,6 +36,6 @@ class Notes(BaseModel):
 
 
 def tags_of(record: RunRecord | None, said: Notes) -> list[str]:
-    """Those of the run's campaign, and those that people gave."""
+    """The tags of the run's campaign, and those that people gave."""
     part = record.campaign if record is not None else None
     return list(dict.fromkeys([*(part.tags if part is not None else ()), *said.tags]))

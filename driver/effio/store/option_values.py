@@ -81,12 +81,12 @@ _WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([kKMGTP]i?B|B|[kMGTP]i?B/s|B/s|[mµun]
 
 
 def place_unit(name: str) -> str:
-    """Of a member of `where`, by the end of its name; empty without one."""
+    """The unit of a member of `where`, by the end of its name; empty without one."""
     return "B" if name.endswith("_bytes") else "s" if name.endswith("_seconds") else ""
 
 
 def unit_of(name: str) -> str:
-    """Of an axis: an option, a value of a campaign, or "where.NAME"."""
+    """The unit of an axis: an option, a value of a campaign, or "where.NAME"."""
     known = "" if name.startswith("where.") else UNITS.get(name.replace("_", "-"), "")
     return known or place_unit(name)
 
@@ -109,5 +109,5 @@ def coordinate_text(name: str, value: object) -> str:
 
 
 def settings_text(settings: Mapping[str, object]) -> str:
-    """Of a backend: "latency=1.00 ms, rank-rate=100.0 MB/s"."""
+    """The settings of a backend: "latency=1.00 ms, rank-rate=100.0 MB/s"."""
     return ", ".join(f"{name}={option_text(name, v, SETTINGS)}" for name, v in settings.items())

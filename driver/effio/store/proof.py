@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What proves that a run, and the data files that its manifest names, are ours to remove.
 
-A manifest is a claim, never an order: anybody can write one. It is believed if
+A manifest is a claim, never an order: any user can write one. It is believed if
 - the run's folder and the folder of runs belong to this user, and no other user can write to them;
 - the folder is the very one in which the run was made (inode and birth time are in run.json, and no
   archive can know them): one that was restored or copied proves nothing;
@@ -58,7 +58,8 @@ def birth_ns(descriptor: int, name: str = "") -> int | None:
 
 
 def folder_identity(folder: Path) -> dict[str, int]:
-    """For run.json. Devices are not in it: a network file system has another on each node."""
+    """The identity for run.json. Devices are not in it: a network file system has another on each
+    node."""
     with safe_files.directory(folder) as handle:
         return {"inode": os.fstat(handle).st_ino, "birth_ns": birth_ns(handle) or 0}
 
@@ -148,7 +149,7 @@ def mark_name(manifest: Manifest) -> str:
 
 
 def window_by_mark(base: int, manifest: Manifest) -> Window | str:
-    """From the mark in a data directory, or why there is none that counts."""
+    """The window, from the mark in a data directory, or why there is none that counts."""
     if not manifest.token:
         return "nothing proves that the run made it (an older effio-mpi)"
     name = mark_name(manifest)
@@ -176,7 +177,7 @@ def window_by_mark(base: int, manifest: Manifest) -> Window | str:
 
 
 def place_fault(base: int, directory: Path, manifest: Manifest) -> str:
-    """Of a data directory that is not the one in which the run worked."""
+    """Why a data directory is not the one in which the run worked; empty if it is."""
     inodes = {place.directory: place.inode for place in manifest.places}
     known = inodes.get(str(directory))
     if known is not None and known != os.fstat(base).st_ino:

@@ -44,13 +44,13 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index) ->
 
 
 def open_database(index: Index, sql: str = "") -> duckdb.DuckDBPyConnection:
-    """In memory, with the tables `runs`, `measurements` and `figures`, as far as the question names
-    them; with all of them if it names none."""
+    """A database in memory, with the tables `runs`, `measurements` and `figures`, as far as the
+    question names them; with all of them if it names none."""
     try:
         import duckdb
     except ImportError:
         raise EffioError(
-            "DuckDB is not installed, which answers SQL",
+            "SQL queries need DuckDB, which is not installed",
             ExitCode.ENVIRONMENT,
             pip_install("duckdb"),
         ) from None

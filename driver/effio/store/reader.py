@@ -90,7 +90,7 @@ class _NumberError(ValueError):
 
 
 def _whole(text: str) -> int:
-    """Of 64 bits: such a number is a float as well, and is printed in no time."""
+    """A number of 64 bits: such a number is a float as well, and is printed in no time."""
     if len(text) > 20 or not -(2**63) <= (value := int(text)) < 2**64:
         raise _NumberError(f"a whole number beyond 64 bits: {text[:40]}")
     return value
@@ -111,7 +111,7 @@ _UNUSUAL = (b"0" * 19, b"e000", b"e-000")
 
 
 def _parse(text: bytes) -> dict[str, Any]:
-    """By pydantic's parser, which takes a quarter of the time, where the line is an ordinary one;
+    """Parses with pydantic, which takes a quarter of the time, where the line is an ordinary one;
     else by Python's, which decides what is JSON."""
     value = None
     alike = text.translate(_ALIKE).replace(_FRACTION, b".")

@@ -81,7 +81,7 @@ def remove_file(name: str, parent: int, known: tuple[int, ...] | None = None) ->
 
 
 def first_line(name: str, parent: int) -> str | None:
-    """Of a plain file of this user, with no second name; None if there is none."""
+    """The first line of a plain file of this user, with no second name; None if there is none."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
     except FileNotFoundError:

@@ -25,7 +25,7 @@ class Outcome(BaseModel):
 
 
 class CampaignPart(BaseModel):
-    """Of a run that is part of a campaign: which point it is, in which repetition."""
+    """For a run that is part of a campaign: which point it is, in which repetition."""
 
     model_config = ConfigDict(extra="ignore")
     name: str

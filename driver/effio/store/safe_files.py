@@ -5,7 +5,7 @@ A store may be a directory that others write to, or come out of an archive. So a
 through the descriptor of its directory, without following a link, without waiting (a FIFO), and
 only if it is a regular file that is not too large. A file is written as a new one (O_EXCL), or
 replaced by a rename; one that is written in place must have one name only, because a second name
-(a hard link) may be that of somebody else's file.
+(a hard link) may be that of another user's file.
 
 `below`: a directory above the file; the directories between the two must not be links either.
 Without it the file's own directory may be reached through links. Everything raises OSError.

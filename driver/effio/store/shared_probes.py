@@ -48,8 +48,8 @@ def directories_in(plan: object) -> Iterator[str]:
 
 
 def probes_of(folder: RunFolder) -> tuple[list[Leftover], list[Kept]]:
-    """Those of a run that did not end in order, directories of killed looks, and what is not to be
-    touched."""
+    """The probes of a run that did not end in order, directories of killed checks, and what is not
+    to be touched."""
     found: list[Leftover] = []
     kept: list[Kept] = []
     record = folder.record()

@@ -68,8 +68,8 @@ def run_row(name: str, result: Result) -> Row:
 
 
 def _spelled(benchmark: str) -> str:
-    """As the command spells it and the table of runs has it: results wrote b_eff_io for b-eff-io,
-    and a join on the benchmark lost them."""
+    """The name as the command spells it and the table of runs has it: results wrote b_eff_io for
+    b-eff-io, and a join on the benchmark lost them."""
     return benchmark.replace("_", "-")
 
 
@@ -198,7 +198,8 @@ def kind_of_value(value: object) -> str:
 
 
 def kind_of(kinds: Set[str]) -> str:
-    """Of a column by the kinds of its values: text, where nothing else holds all of them."""
+    """The kind of a column by the kinds of its values: text, where nothing else holds all of
+    them."""
     if len(kinds) == 1:
         return next(iter(kinds))
     return "float" if kinds == {"int", "float"} else "text"

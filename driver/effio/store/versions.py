@@ -56,7 +56,7 @@ _THINGS = {"images_per_second": "images/s", "sequences_per_second": "sequences/s
 
 
 def _number_of(holder: Line, old: str, new: str = "repetition") -> Line:
-    """With what counted from 0 counted from 1, under the name that it has now."""
+    """The line with what counted from 0 counted from 1, under its present name."""
     count = holder.get(old)
     if not isinstance(count, int) or isinstance(count, bool):
         return holder

@@ -65,7 +65,7 @@ class Called(BaseModel):
 
 
 class _Line(BaseModel):
-    """Of the journal."""
+    """A line of the journal."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
     trial: str
@@ -82,7 +82,7 @@ class _Line(BaseModel):
 
 
 def _key(trial: Trial) -> str:
-    """Of a trial with all that it is set up with: a journal is for this search only."""
+    """The key of a trial with all that it is set up with: a journal is for this search only."""
     parts = [trial.setup.job.id, *trial.setup.rules()]
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
     return f"{trial.stage} {trial.round} {trial.name} {digest}"
@@ -199,12 +199,12 @@ class TuningFolder:
 
 
 def names(runs: Store) -> list[str]:
-    """Of the tunings that are kept, the oldest first."""
+    """The names of the tunings that are kept, the oldest first."""
     return sorted(file.parent.name for file in (runs.root / FOLDER).glob("*/call.json"))
 
 
 def find(runs: Store, name: str) -> TuningFolder:
-    """By its name, an unambiguous part of it, or `last`."""
+    """The tuning by its name, an unambiguous part of it, or `last`."""
     known = names(runs)
     if name == "last" and known:
         return TuningFolder(runs, known[-1])

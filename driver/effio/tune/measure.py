@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A trial of a search as a run of the engine, kept like any other run; what was measured once is
-not measured again when a search goes on."""
+not measured again when a search continues."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def group_of(m: Measurement, tuning: Tuning) -> Group:
 
 
 def unit_of(result: Result) -> str:
-    """Of the values; empty where they are of several, or of such that count the other way."""
+    """The unit of the values; empty if they have several, or one that counts the other way."""
     units = {m.rate.unit if m.rate.better == "higher" else "" for m in result.measurements}
     return units.pop() if len(units) == 1 else ""
 
@@ -104,7 +104,7 @@ class Runner:
             self.looked_up += 1
             return known
         reading = self._run(trial)
-        # What keeps the whole from being measured may be mended before it goes on.
+        # What keeps the whole from being measured may be mended before it continues.
         if not (reading.fault and trial.name == DEFAULT.id):
             self.folder.note(trial, reading)
         return reading

@@ -33,7 +33,7 @@ class _Part(BaseModel):
 
 
 class Changes(_Part):
-    """Of a setting."""
+    """The changes of a setting."""
 
     hints: dict[str, str] = Field(default_factory=dict)
     options: dict[str, str] = Field(default_factory=dict)
@@ -47,7 +47,8 @@ class Changes(_Part):
 
 
 class Side(_Part):
-    """Of the confirmation: one value for each round, and their mean with its 95 % interval."""
+    """One side of the confirmation: a value for each round, and their mean with its 95 %
+    interval."""
 
     values: tuple[float, ...] = ()
     mean: float | None = None

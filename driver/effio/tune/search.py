@@ -44,7 +44,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """Of each group the mean rate, higher being better; with a fault there is none. `seconds` is
+    """The mean rate of each group, higher being better; with a fault there is none. `seconds` is
     what the run took of the budget."""
 
     values: Mapping[Group, float] = field(default_factory=dict)
@@ -313,7 +313,7 @@ class Search:
         self._estimates = {g: math.exp(gain) for g, (gain, _) in picks.items() if gain > -math.inf}
 
     def _best(self, group: Group, job: Setting) -> tuple[float, Setting]:
-        """Among the settings that were measured longest with these of the job."""
+        """The best of the settings that were measured longest with these of the job."""
         some = [s for s in self._all if s.job == job and s.id not in self._faults]
         most = max((len(self._seen.get(s.id, {})) for s in some), default=0)
         found = [
@@ -325,7 +325,7 @@ class Search:
         return max(found, key=lambda f: f[0], default=(-math.inf, DEFAULT))
 
     def _is_slower(self, group: Group, setting: Setting) -> bool:
-        """For sure, as far as the search can see."""
+        """Whether a setting is slower for sure, as far as the search can see."""
         pairs = self._pairs(group, setting.id)
         ratio = statistics.ratio([a for a, _ in pairs], [b for _, b in pairs], paired=True)
         return not pairs or (ratio is not None and ratio.high < 1)

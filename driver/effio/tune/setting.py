@@ -74,7 +74,7 @@ DEFAULT = Setting()
 
 @dataclass(frozen=True)
 class Setup:
-    """Of a run: what holds for the job, and the hints of each group."""
+    """What a run is set up with: what holds for the job, and the hints of each group."""
 
     job: Setting = DEFAULT
     hints: Mapping[Group, Pairs] = field(default_factory=dict)

@@ -94,8 +94,8 @@ Values = Annotated[
 
 
 class Vary(_Table):
-    """In addition to the default, which each has: hints of MPI-IO, options of the engine, variables
-    of the environment."""
+    """What varies in addition to the default, which each has: hints of MPI-IO, options of the
+    engine, variables of the environment."""
 
     hints: dict[Key, Texts] = Field(default_factory=dict)
     options: dict[str, Values] = Field(default_factory=dict)
@@ -114,7 +114,7 @@ class Tuning(_Table):
     runs: StrictInt | None = Field(default=None, ge=1)
 
     def with_options(self, more: Mapping[str, str]) -> Tuning:
-        """With options of the workload in place of the file's."""
+        """The tuning with options of the workload in place of the file's."""
         return self.model_copy(update={"options": {**self.options, **more}})
 
     def words(self, setting: Setting = DEFAULT) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def path_of(name: str) -> Path:
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = shipped()
         raise EffioError(
-            f"no tuning '{name}'{nearest(bare, known)}", hint="a file, or one of those above"
+            f"no tuning '{name}'{nearest(bare, known)}", hint="name a file, or one of those above"
         )
     return path
 
@@ -285,7 +285,7 @@ def settings_of(tuning: Tuning) -> list[Setting]:
 
 
 def _some(axes: Sequence[_Axis], count: int) -> Iterator[Setting]:
-    """Of a cross that is too large to be written down."""
+    """Some settings of a cross that is too large to be written down."""
     chance = random.Random(1)
     for _ in range(10 * count):
         yield _setting([(axis, chance.choice([None, *axis.values])) for axis in axes])

@@ -20,7 +20,7 @@ _Pair = tuple[int, int, float, float]
 
 
 def _pairs(reported: Members) -> list[_Pair]:
-    """Those that can be believed."""
+    """The pairs that can be trusted."""
     return [
         (low, high, seconds, rate)
         for low, high, seconds, rate in (

@@ -40,8 +40,9 @@ def average_table(run: Run) -> Table:
         [Column("partition"), *shown, *more, Column("valid"), Column("")],
         rows,
         "Averages",
-        "An access' average weighs scatter double. b_eff_io of a partition is the geometric mean of"
-        " writing (write, with scatter's rewrite) and reading; of a run, the best partition's.",
+        "In the average of an access, scatter counts twice. b_eff_io of a partition is the"
+        " geometric mean of writing (write, with scatter's rewrite) and reading; of a run, the best"
+        " partition's.",
     )
 
 

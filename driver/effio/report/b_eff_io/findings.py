@@ -12,7 +12,7 @@ from effio.store.reader import Result
 
 
 def time_splits(run: Run) -> list[common.TimeSplit]:
-    """By access and type, with open and close, which belong to types and not to rows."""
+    """The times by access and type, with open and close, which belong to types and not to rows."""
     assert run.best is not None
     cells = run.best_cells.all
     splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}")
@@ -70,7 +70,8 @@ def _alignment_finding(cells: Cells) -> Finding | None:
             "classic",
         )
     return Finding(
-        f"Alignment: 8 bytes more than a power of two cost a factor {_interval(factor)}.",
+        f"Alignment: rates with powers of two are {_interval(factor)} times those with 8 bytes"
+        " more.",
         "classic",
         "warn" if factor.low > 1.5 else "info",
     )

@@ -119,7 +119,8 @@ def _cell_table(run: Run) -> Table:
 
 
 def summary_table(run: Run, partition: int) -> Table:
-    """As the original prints it: chunk sizes down, pattern types across, for each access."""
+    """The table as the original prints it: chunk sizes down, pattern types across, for each
+    access."""
     cells = run.partitions[partition]
     rows: list[list[Cell]] = []
     for access in cells.accesses:

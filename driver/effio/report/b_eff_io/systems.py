@@ -21,7 +21,7 @@ _OPEN = "Open markers are not valid by the definition; compare them only with th
 
 
 def scheduled_minutes(run: Run) -> str:
-    """Of one partition: the time of a run is shared out over all of its partitions."""
+    """The minutes of one partition: the time of a run is divided among all of its partitions."""
     seconds = as_number(run.result.run.options.get("time"))
     parts = max(1, len(run.partitions))
     return f"{seconds / parts / 60:.3g}" if seconds is not None else "?"
@@ -53,7 +53,7 @@ def _ordered(values: Sequence[Measured], name: str, order: Sequence[str]) -> lis
 
 
 def systems_table(named: Sequence[tuple[str, Run]]) -> Table:
-    """Of each system its best partition."""
+    """The best partition of each system."""
     rows: list[list[Cell]] = []
     for system, some in grouped(named, lambda item: item[0]).items():
         found = [

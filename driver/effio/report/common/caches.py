@@ -16,7 +16,7 @@ from effio.store.records import Measurement
 
 @dataclass(frozen=True)
 class CacheShare:
-    """Of the bytes of one access: what fraction came from, or went to, where."""
+    """For the bytes of one access: what fraction came from, or went to, where."""
 
     access: str
     bytes: int
@@ -125,8 +125,8 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
         "What was done about caches, and what was seen",
         "Done against caches: what was effective in every measurement of an access. In memory: the"
         " share of the files in the page cache of the node, the mean over the measurements. Sync"
-        " need not write: bytes written less those that the device had got after the sync. Others:"
-        " what the device moved in addition, for other users or the file system.",
+        " need not write: bytes written minus those that had reached the device after the sync."
+        " Others: what the device moved in addition, for other users or the file system.",
     )
 
 

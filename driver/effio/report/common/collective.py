@@ -17,7 +17,8 @@ _COUNTS = ("collective_calls", "done_collectively")
 def collective_findings(
     measurements: Sequence[Measurement], anchor: str, place: str
 ) -> list[Finding]:
-    """By library, which `place` of a measurement names: what it says of its collective calls."""
+    """Findings by library, which `place` of a measurement names: what it says of its collective
+    calls."""
     asked: dict[str, float] = {}
     done: dict[str, float] = {}
     for m in measurements:

@@ -30,8 +30,8 @@ def _coordinate(name: str) -> Key:
 
 
 def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
-    """Of access, pattern, sizes, the benchmark's other coordinates, ranks and repetition, in this
-    order, each that distinguishes measurements which those before it do not."""
+    """The keys: access, pattern, sizes, the benchmark's other coordinates, ranks and repetition, in
+    this order, each that distinguishes measurements which those before it do not."""
     names = unique(name for m in measurements for name in m.where)
     sizes = [n for n in names if n.endswith("_bytes")]
     candidates = [

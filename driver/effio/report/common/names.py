@@ -53,7 +53,8 @@ Item = TypeVar("Item")
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """In one pass, in the order of their first items: a result may have any number of groups."""
+    """Groups in one pass, in the order of their first items: a result may have any number of
+    groups."""
     groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -41,7 +41,8 @@ def _with_directory(words: Sequence[str], directory: str) -> list[str]:
 
 
 def _placed(directory: str, words: Sequence[str]) -> str:
-    """From where it was called, so that relative paths lead to the same places."""
+    """The directory from which the command was called, so that relative paths lead to the same
+    places."""
     line = shlex.join(words)
     return f"cd {shlex.quote(directory)} && {line}" if directory else line
 

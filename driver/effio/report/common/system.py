@@ -27,7 +27,7 @@ def ranks_on_nodes(ranks: int, nodes: int) -> str:
 
 
 def mpi_name(library: str) -> str:
-    """From the version text of an MPI library, which may be a page: "MPICH 4.0.2"."""
+    """The name, from the version text of an MPI library, which may be a page: "MPICH 4.0.2"."""
     lines = [line for line in library.splitlines() if line.strip()]
     first = next(iter(lines), "")
     if len(lines) > 1 and lines[1].startswith("Version:"):
@@ -131,7 +131,7 @@ def skew_at_end(result: Result) -> ClockSkew | None:
 
 
 def data_directory(result: Result) -> str:
-    """Of the data files, also where the engine was given a relative path."""
+    """The directory of the data files, also where the engine was given a relative path."""
     fs = result.run.file_system
     if fs is None or not fs.path:
         return ""

@@ -174,7 +174,7 @@ def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
 
 
 def _percentile(times: str, name: str) -> Callable[[Measurement], Cell]:
-    """Of the call times or response times of a measurement, which may have none."""
+    """A percentile of the call times or response times of a measurement, which may have none."""
 
     def of(m: Measurement) -> Cell:
         found = getattr(m, times)
@@ -253,9 +253,9 @@ def call_time_figure(
     return Figure(
         "call-times",
         "How long one call takes",
-        "Points are medians, the line upwards ends at the 99th percentile. A long line means that "
-        "a few calls take much longer than the rest: a straggling rank, a lock, or a cache that is "
-        "being flushed.",
+        "Points are medians, the line upwards ends at the 99th percentile. A long line means that"
+        " a few calls take much longer than the rest. Causes are a straggling rank, a lock, or a"
+        " cache that is being flushed.",
         "curves",
         Axis("bytes moved by a call", "B", log=True),
         Axis("time of a call", "s", log=True, switch=True),

@@ -74,7 +74,7 @@ def files_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
 
 
 def _counting(result: Result, rates: Sequence[FigureRecord]) -> list[FigureRecord]:
-    """Those whose bytes were on storage, if there are any: the others are rates of memory."""
+    """The values whose bytes were on storage, if there are any: the others are rates of memory."""
 
     def is_stored(f: FigureRecord) -> bool:
         cells = cells_of(result, f, {(str(f.where.get("pattern")), access_of(f))})

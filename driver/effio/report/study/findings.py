@@ -114,8 +114,8 @@ def _rate_with(result: Result, speed_up: FigureRecord, ranks: float) -> FigureRe
 
 
 def _efficiency(result: Result, speed_up: FigureRecord, fewest: float, most: float) -> str:
-    """For the end of a sentence. An efficiency is a share: above 1 with its whole interval it says
-    that the fewest ranks were too slow, not that the others are that efficient."""
+    """The efficiency for the end of a sentence. It is a share: above 1 with its whole interval it
+    says that the fewest ranks were too slow, not that the others are that efficient."""
     first, last = (_rate_with(result, speed_up, n) for n in (fewest, most))
     value = (speed_up.metric.value or 0.0) * fewest / most
     if why := certainty.why_not_apart(first, last):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rates of a study in per cent of its peak, with the peak as a line; over numbers of ranks with
+"""Rates of a study as a percentage of its peak, with the peak as a line; over numbers of ranks with
 the line of ideal scaling, too."""
 
 from __future__ import annotations
