@@ -107,7 +107,7 @@ struct Bench {
         if (writes) write(type, static_cast<int>(doubles));
     }
 
-    /// Whether the root has all go on.
+    /// Whether the root has all continue.
     bool vote(double start, double budget, double after, std::int64_t done) {
         MPI_Barrier(MPI_COMM_WORLD);
         const double voted = MPI_Wtime();

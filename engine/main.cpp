@@ -62,7 +62,7 @@ std::string overview() {
         "  describe results [NAME]\n"
         "                  every member of the result files of a benchmark (or all) as JSON\n"
         "  together        several benchmarks at once, each on its own ranks of one job\n"
-        "  sion            looks into containers in the format of SIONlib: ls, cat, split, check\n"
+        "  sion            contents of SIONlib containers: ls, cat, split, check\n"
         "  version         version, build and exit codes\n"
         "  BENCHMARK --help, BENCHMARK --plan\n\nExit codes:\n";
     for (const auto& row : exit_codes()) {
@@ -283,7 +283,9 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         if (program == nullptr) {
             std::string names;
             for (const auto& p : classic_programs()) names += " " + p.name;
-            say(stderr, fmt::format("effio-mpi classic: one of{}\n", names));
+            const std::string what =
+                words.empty() ? "name a program" : fmt::format("no program '{}'", words.front());
+            say(stderr, fmt::format("effio-mpi classic: {}: one of{}\n", what, names));
             return ExitCode::usage;
         }
         words.erase(words.begin());

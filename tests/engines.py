@@ -108,7 +108,7 @@ class Job:
             try:
                 environment = (entry / "environ").read_bytes()
             except OSError:
-                continue  # gone, or somebody else's
+                continue  # gone, or another user's
             if self._mark in environment:
                 members.append(int(entry.name))
         return members

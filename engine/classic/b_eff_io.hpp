@@ -33,7 +33,7 @@ std::string classic_sum(const ClassicHeader& header, const b_eff_io::RunResult& 
 /// The line that ends both files and stdout, with the blank line before it.
 std::string classic_final_line(const b_eff_io::RunResult& run);
 
-/// Writes `<prefix>.prot` while the run goes on, `<prefix>.sum` and stdout at its end.
+/// Writes `<prefix>.prot` while the run continues, `<prefix>.sum` and stdout at its end.
 std::unique_ptr<b_eff_io::Observer> make_classic_b_eff_io_view(ClassicHeader header);
 
 }  // namespace effio

@@ -40,7 +40,7 @@ struct ClassicProgram {
     Wording wording;
 };
 
-/// For words that the originals take in any case.
+/// The text in lower case: the originals ignore the case of certain words.
 std::string lower_case(std::string_view text);
 
 /// "75.5%" of the file system, root's reserve counting as free: ior and mdtest show it.

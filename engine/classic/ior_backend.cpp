@@ -168,7 +168,7 @@ class Choice {
     void hints() {
         for (char** word = environ; *word != nullptr; ++word) hint_line(*word);
         if (o_.hints_file.empty()) return;
-        const auto file = read_text("read the hints file", o_.hints_file);
+        const auto file = read_text("cannot read the hints file", o_.hints_file);
         if (!file) {
             fault("-U {}: cannot be read: {}", o_.hints_file, file.error().cause);
             return;

@@ -118,7 +118,7 @@ std::span<const Row> rows() {
          "file of every rank's rates"},
         {0, "savePerOpDataCSV", Kind::text, &O::calls_csv, "prefix of files of every call's time"},
         {0, "stoneWallingWearOut", Kind::flag, &O::wear_out,
-         "after -D go on until all tasks have done as much"},
+         "after -D continue until all tasks have done as much"},
         {0, "stoneWallingWearOutIterations", Kind::integer, &O::wear_out_iterations,
          "calls of a task at most"},
         {0, "stoneWallingStatusFile", Kind::text, &O::status_file,

@@ -97,7 +97,7 @@ class MdtestReader {
     void number(const std::string& letter, const std::string& text, const std::string& ours) {
         const auto n = parse_ior_size(text);  // "1k" is 1024 here, too
         if (!n || *n < 0) {
-            complain(fmt::format("-{}: '{}' is not a number from 0 on", letter, text));
+            complain(fmt::format("-{}: '{}' is not a non-negative number", letter, text));
         } else {
             out_.push_back(fmt::format("--{}={}", ours, *n));
         }

@@ -36,7 +36,7 @@ struct MdtestPhaseTitle {
     const char* title;
     bool in_summary = true;
 };
-/// In the original's order.
+/// Titles of the phases, in the original's order.
 inline constexpr std::array mdtest_phase_titles{
     MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::create, "Directory creation"},
     MdtestPhaseTitle{mdtest::ItemKind::directory, mdtest::Action::stat, "Directory stat"},
@@ -51,7 +51,7 @@ inline constexpr std::array mdtest_phase_titles{
     MdtestPhaseTitle{mdtest::ItemKind::tree, mdtest::Action::create, "Tree creation"},
     MdtestPhaseTitle{mdtest::ItemKind::tree, mdtest::Action::remove, "Tree removal"}};
 
-/// Of the ranks of a phase, over all iterations.
+/// Samples of the ranks in a phase, over all iterations.
 struct MdtestRankSamples {
     const mdtest::Phase* phase = nullptr;
     int ranks = 1;

@@ -27,7 +27,7 @@ constexpr const char* mdtest_help_text =
   -X, --verify-read, --verify-write   compare what was written, in a pass of its own
   -N N   each task on the items of the Nth next node (stat), of twice, of three times as many
   -R, --random-seed N   stat and read in random order       -G N   seed of the data
-  -W N   stop creating files after N seconds, go on to the count of the fastest
+  -W N   stop creating files after N seconds, continue to the count of the fastest
   -x F   file that the count is written to and read from
   -y     fsync each file                          -Y     sync the file system after each phase
   -c     task 0 creates and removes everything    -S     all tasks share the same files

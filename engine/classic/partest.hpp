@@ -66,7 +66,7 @@ struct PartestRequest {
 std::string classic_partest_head(const PartestRequest& request, int tasks, const std::string& now,
                                  std::int64_t block, std::int64_t of_first);
 
-/// Of one pass.
+/// The report of one pass.
 std::string classic_partest_report(const PartestRequest& request, const study::PassResult& result);
 
 std::string classic_partest_end(const std::string& now);

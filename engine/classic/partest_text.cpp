@@ -48,7 +48,7 @@ const char* name_of_type(int type) {
     return names.at(static_cast<std::size_t>(type));
 }
 
-/// Of each file of a container, which of its tasks are in it.
+/// For each file of a container, the tasks that are in it.
 std::string communicators(int tasks) {
     std::string out;
     for (int task = 0; task < tasks; ++task) {

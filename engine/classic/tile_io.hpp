@@ -22,8 +22,8 @@ struct TileIoRequest {
     bool collective = false;
 };
 
-/// Of one pass; every line begins with "#". Seconds over processes, rates in MiB/s by the slowest
-/// process's call alone.
+/// The report of one pass; every line starts with "#". Seconds over processes, rates in MiB/s by
+/// the slowest process's call alone.
 std::string classic_tile_io_report(const TileIoRequest& request, const study::PassResult& result);
 
 }  // namespace effio

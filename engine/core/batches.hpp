@@ -21,7 +21,7 @@ struct Batches {
     static constexpr std::int64_t least = RoundsInterval::least_to_see;
     /// More are joined: what is close is autocorrelated.
     static constexpr std::int64_t most = 100;
-    /// Of each worker, in a slice: a call that is cut into many slices would make them alike.
+    /// Calls of each worker in a slice: a call that is cut into many slices would make them alike.
     static constexpr double least_calls = 4;
 
     std::vector<double> rates;  ///< amount per second
@@ -31,11 +31,11 @@ struct Batches {
     std::optional<RoundsInterval> interval() const { return interval_of_rounds(rates); }
 };
 
-/// Of a pass of `seconds`, in which each worker made `calls`: slices of the same length.
+/// Slices of the same length, of a pass of `seconds` in which each worker made `calls`.
 Batches batches_of(const TimeSeries& series, double seconds, double calls);
 
 /// Notes when how many calls were over, at most `most_marks` times evenly spread over a loop whose
-/// length no one knows: one comparison a call.
+/// length is not known: one comparison a call.
 class CallMarks {
   public:
     static constexpr std::size_t most_marks = 2 * Batches::most;

@@ -16,7 +16,7 @@ class Buffer {
     static constexpr std::size_t alignment = 4096;
 
     Buffer() = default;
-    /// Zeros. Throws std::bad_alloc where memory lacks.
+    /// Zeros. Throws std::bad_alloc if memory is missing.
     explicit Buffer(std::size_t size)
         : bytes_(static_cast<std::byte*>(::operator new[](size, std::align_val_t{alignment}))),
           size_(size) {

@@ -13,8 +13,8 @@ struct Range95 {
     double low = 0;
     double high = 0;
 };
-/// For verdicts. Empty below two values, because a single value does not show its error. Of two to
-/// four values it is Student's interval, which no result states (RoundsInterval::least).
+/// The range for verdicts. Empty below two values, because a single value does not show its error.
+/// Of two to four values it is Student's interval, which no result states (RoundsInterval::least).
 std::optional<Range95> range95(std::span<const double> values);
 
 /// Both means are known, and their intervals do not overlap.

@@ -16,17 +16,17 @@ constexpr std::array<ExitCodeInfo, 8> table{{
     {ExitCode::usage, "usage", "the command line or an input file is wrong; nothing was run"},
     {ExitCode::io_error, "io_error", "storage reported an error; results before it are kept"},
     {ExitCode::interrupted, "interrupted",
-     "stopped by a signal; the results up to then are complete and good"},
+     "stopped by a signal; the results up to then are complete and valid"},
     {ExitCode::hung, "hung", "no progress within the watchdog's limit; the job was ended"},
     {ExitCode::environment, "environment",
      "something is missing on the machine: no MPI, wrong launcher, missing library"},
     {ExitCode::results, "results",
-     "the place of results takes no more; what was measured is reported and kept elsewhere if "
-     "possible"},
+     "the result file cannot be written or continued; what was measured is reported and kept "
+     "elsewhere if possible"},
 }};
 
 // More severe last. An interruption outranks wrong data because the run is incomplete.
-// Where results are says least about the run itself.
+// The place of the results says least about the run itself.
 constexpr std::array<ExitCode, 8> gravity{
     ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
     ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};

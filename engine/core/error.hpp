@@ -60,7 +60,7 @@ Error io_error(std::string operation, std::string path, std::string cause);
 Error system_error(std::string operation, std::string path, int code,
                    std::optional<std::int64_t> offset = {});
 
-/// Out of line: what destroys an error stands nowhere in a loop that measures.
+/// Out of line: no code that destroys an error is in a loop that measures.
 struct DeleteError {
     void operator()(Error* error) const;
 };

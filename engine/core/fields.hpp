@@ -42,14 +42,14 @@ struct FieldInfo {
 };
 using FieldInfos = std::vector<FieldInfo>;
 
-/// Of objects that have the fields of the one or of the other: what only one has, is there
+/// The fields of objects of either kind: a field that only one has is optional.
 /// sometimes.
 FieldInfos merged(FieldInfos one, const FieldInfos& other);
 /// An object with these fields.
 FieldInfo object_of(std::string name, std::string meaning, FieldInfos members);
 /// The same fields, each left out if it is not known.
 FieldInfos if_known(FieldInfos fields);
-/// For `effio-mpi describe results`.
+/// The answer of `effio-mpi describe results`.
 Json to_json(const FieldInfos& fields);
 
 template <class T>
@@ -229,7 +229,7 @@ using Facts = std::vector<Fact>;
 Json to_json(const Facts& facts);
 FieldInfos infos_of(const Facts& facts);
 
-/// Of a Spread in this unit.
+/// Fields of a Spread in this unit.
 Fields<Spread> spread_fields(Unit unit);
 
 /// A figure of a benchmark: what it is, and the fields that say where it belongs and what it was
@@ -248,7 +248,7 @@ struct ResultInfo {
     FieldInfos detail = {};  ///< of measurements
     std::vector<FigureInfo> figures = {};
     FieldInfos run = {};  ///< members of the `run` line that others do not have
-    /// Of --plan-json; empty where a plan with the options at hand shows them.
+    /// Fields of --plan-json; empty where a plan with the options at hand shows them.
     FieldInfos plan = {};
 };
 Json to_json(const ResultInfo& info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data that no one wrote.
+// Data that were never written.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 namespace effio {
 namespace {
 
-/// In ascending order; found in the root of `size` steps.
+/// The divisors in ascending order; found in the root of `size` steps.
 std::vector<int> divisors_of(int size) {
     std::vector<int> small;
     std::vector<int> large;

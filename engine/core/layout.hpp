@@ -74,7 +74,7 @@ struct Strides {
             return number * levels.front().stride;
         return nested(number);
     }
-    /// Of the byte `offset` of the stream.
+    /// Place of the byte `offset` of the stream.
     std::int64_t place(std::int64_t offset) const { return begin(offset / piece) + offset % piece; }
     friend bool operator==(const Strides&, const Strides&) = default;
 
@@ -184,7 +184,7 @@ struct Blocks {
     std::int64_t parts = 1;  ///< that share the file; 1 for a file of one's own
 
     std::int64_t transfers_per_block() const { return block / transfer; }
-    /// Of one part.
+    /// Transfers and bytes of one part.
     std::int64_t transfers() const { return segments * transfers_per_block(); }
     std::int64_t part_bytes() const { return segments * block; }
     std::int64_t file_bytes() const { return parts * part_bytes(); }
@@ -215,7 +215,7 @@ class Walk {
 
     /// After this many the walk begins anew.
     std::int64_t length() const { return length_; }
-    /// Of step `number` >= 0.
+    /// Offset of step `number` >= 0.
     std::int64_t offset(std::int64_t number) const {
         if (number >= length_) [[unlikely]]
             number %= length_;

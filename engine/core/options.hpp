@@ -61,7 +61,7 @@ class Option {
     Option& metavar(std::string name);
     /// What an optional value is when it is not given, in words ("detected").
     Option& automatic(std::string words);
-    /// Of a list: commas belong to the value; each use of the option gives one.
+    /// Takes a value whole: commas belong to it, and each use of the option adds one.
     Option& whole();
     /// `given` becomes true where the option is given, be it with the value it has anyway.
     Option& notes(bool& given);

@@ -15,7 +15,7 @@ std::string OptionTable::needs_value(const Option& option) {
 
 std::string OptionTable::range_text(const Option& option) {
     constexpr double most_exact = 1e15;  // whole numbers below have all their digits
-    constexpr double any_size = 8e18;    // no one needs to know of such a limit
+    constexpr double any_size = 8e18;    // such a limit need not be shown
     const bool is_size = option.type_ == "size";
     const bool low = std::isfinite(option.low_);
     const bool high = std::isfinite(option.high_) && !(is_size && option.high_ >= any_size);

@@ -51,7 +51,7 @@ struct DataShape {
     /// Bytes between equal blocks.
     static constexpr std::uint64_t duplicate_distance = std::uint64_t{1} << 20;
 
-    /// Bytes to compressed bytes, at least 1: in each sector of 512 bytes the words past the first
+    /// Compression ratio, at least 1: in each sector of 512 bytes the words past the first
     /// 64 / `compressible` are all equal.
     double compressible = 1;
     /// Bytes to unique bytes, at least 1: the k-th MiB of a file is equal to the j-th where
@@ -59,7 +59,7 @@ struct DataShape {
     double duplicate = 1;
 
     bool is_plain() const { return compressible <= 1 && duplicate <= 1; }
-    /// In each sector, at its start.
+    /// Random words in each sector, at its start.
     std::uint64_t random_words() const;
     /// The MiB of unique data that the MiB number `copy` of the file holds.
     std::uint64_t unique_copy(std::uint64_t copy) const {
@@ -115,7 +115,7 @@ class StampedPattern {
 
     /// Fills `out` with the words of the period, keys not applied, as they are at `offset`.
     void fill_base(std::span<std::byte> out, std::int64_t offset) const;
-    /// Of the page with this number >= 0. Never 0 in practice: what is not a random word is the
+    /// Key of the page with this number >= 0. Never 0 in practice: what is not a random word is the
     /// key.
     std::uint64_t key(std::uint64_t page_number) const {
         const std::uint64_t copy = shape_.unique_copy(page_number / pages_per_period);

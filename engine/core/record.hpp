@@ -55,7 +55,7 @@ struct Spread {
 using PartTimes = std::vector<Named<Spread>>;
 /// Null if there is no such part.
 const Spread* spread_of(const PartTimes& seconds, std::string_view part);
-/// Of the slowest rank; 0 if there is no such part.
+/// Seconds of the slowest rank; 0 if there is no such part.
 double longest(const PartTimes& seconds, std::string_view part);
 
 /// One measured cell. Everything in seconds and bytes.

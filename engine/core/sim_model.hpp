@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine that `sim` pretends to be: closed formulas for what an operation costs in virtual
+// The machine that `sim` models: closed formulas for what an operation costs in virtual
 // seconds. Derived manually in the tests that use it.
 #pragma once
 
@@ -69,7 +69,7 @@ struct SimModel {
 class SimNoise {
   public:
     SimNoise(const SimModel& model, int rank);
-    /// By how much the seconds of the next transfer are to be multiplied.
+    /// Factor by which the seconds of the next transfer are multiplied.
     double next(bool write) {
         return next(write ? SimModel::NoiseOf::writes : SimModel::NoiseOf::reads);
     }

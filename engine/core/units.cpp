@@ -230,7 +230,7 @@ std::string format_duration(double seconds) {
     if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
     if (seconds < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
     if (seconds < 120.0) return fmt::format("{:.3g} s", seconds);
-    constexpr double longest = 3600e9;  // beyond it no one reads minutes, and integers end
+    constexpr double longest = 3600e9;  // beyond it minutes do not matter, and integers overflow
     if (!(seconds < longest)) return fmt::format("{:.3g} h", seconds / 3600);
     const auto whole = std::llround(seconds);
     if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

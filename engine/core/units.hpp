@@ -88,7 +88,7 @@ std::string format_exact(Bytes size);
 std::string shown_size(Bytes size);
 /// Rounded for people, binary prefix: "3.4 GiB".
 std::string format_size(double bytes);
-/// For messages in which each byte counts: "576 B", "4 KiB", "97.66 KiB (100000 B)".
+/// The size in messages in which each byte counts: "576 B", "4 KiB", "97.66 KiB (100000 B)".
 std::string exact_size(std::int64_t bytes);
 /// Rounded for people: "250 ms", "12.5 s", "1 h 05 min".
 std::string format_duration(double seconds);

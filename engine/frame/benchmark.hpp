@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a benchmark is to the engine: a table of options, a plan, and a run. It knows nothing of
+// A benchmark as the engine sees it: a table of options, a plan, and a run. It knows nothing of
 // argv, result files or the launcher.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Ending {
     static Ending from(const Error& error) { return {error.exit_code, error.text(), {error}, {}}; }
 };
 
-/// What a running benchmark has at hand.
+/// What a running benchmark can use.
 struct Job {
     Session& session;
     const Topology& topology;
@@ -41,7 +41,7 @@ struct Job {
     /// Writes the `run` line; `extra` holds what only the benchmark knows (file system, manifest,
     /// backend). To be called once, before anything is created.
     std::function<void(Json extra)> announce;
-    RunMarks* marks = nullptr;  ///< made when the run is announced; null: none are wanted
+    RunMarks* marks = nullptr;  ///< made when the run is announced; null: none are made
 };
 
 class Benchmark : public Interface {

@@ -110,7 +110,8 @@ Fact AgainstMemory::fact() const {
     static const Fields<M> fields{
         {"node_bytes", Unit::bytes, "that a node moves", &M::node_bytes},
         {"memory_bytes", Unit::bytes, "of a node", &M::memory_bytes},
-        {"more_than_memory_from_bytes", Unit::bytes, "of a node: more than the page cache can keep",
+        {"more_than_memory_from_bytes", Unit::bytes,
+         "bytes of a node from which on they exceed what the page cache can keep",
          &M::enough_bytes}};
     return {"against_memory", fields, "bytes of a node against its memory", *this};
 }

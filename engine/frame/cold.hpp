@@ -59,7 +59,7 @@ class Cold {
         const Topology& topology;
         const std::optional<FileSystem>& file_system;
         bool real_files = true;  ///< of this system
-        bool cached = true;      ///< a page cache may stand between us and the device
+        bool cached = true;      ///< there may be a page cache between us and the device
     };
 
     Cold(const Context& place, const CacheOptions& options, Files files)
@@ -93,8 +93,8 @@ class Cold {
     Residency before_;
 };
 
-/// Of a plan: what a node moves against its memory, and how much it would take for reads that
-/// cannot all come from there.
+/// The memory part of a plan: what a node moves against its memory, and how much it would take for
+/// reads that cannot all come from there.
 struct AgainstMemory {
     double node_bytes = 0;
     double memory_bytes = 0;

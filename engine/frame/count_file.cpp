@@ -15,14 +15,14 @@ namespace effio {
 
 Result<std::int64_t> read_count(const std::string& path, const char* what) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return system_error("read the count", path, errno);
+    if (!file) return system_error("cannot read the count", path, errno);
     // A number and some white space: a longer file holds something else.
     std::array<char, 256> bytes{};
     std::size_t size = 0;
     while (size < bytes.size()) {
         const ssize_t n = ::read(file.get(), bytes.data() + size, bytes.size() - size);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_error("read the count", path, errno);
+        if (n < 0) return system_error("cannot read the count", path, errno);
         if (n == 0) break;
         size += static_cast<std::size_t>(n);
     }

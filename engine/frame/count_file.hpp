@@ -9,7 +9,7 @@
 
 namespace effio {
 
-/// From 1 on, and nothing behind it; `what` it counts ("calls"), for the message.
+/// Reads a count >= 1 that is alone in the file; `what` it counts ("calls"), for the message.
 Result<std::int64_t> read_count(const std::string& path, const char* what);
 Status write_count(const std::string& path, std::int64_t count);
 

@@ -17,7 +17,7 @@ struct Criterion {
 inline const Fields<Criterion>& criterion_fields() {
     static const Fields<Criterion> fields{
         {"text", Unit::word, "a rule of official runs", &Criterion::text},
-        {"reached", Unit::flag, "it is kept", &Criterion::reached}};
+        {"reached", Unit::flag, "the rule is kept", &Criterion::reached}};
     return fields;
 }
 

@@ -6,13 +6,13 @@ namespace effio {
 void DataOptions::declare(OptionTable& table) {
     table
         .add("compressible", shape_.compressible,
-             "bytes to compressed bytes that a compressor can reach: part of each 512 bytes is one "
+             "compression ratio that a compressor can reach: part of each 512 bytes is one "
              "repeated word (1: data do not compress)")
         .metavar("RATIO")
         .range(1, DataShape::most_compressible);
     table
         .add("duplicate", shape_.duplicate,
-             "bytes to unique bytes that deduplication can reach: whole MiB of a file are written "
+             "deduplication ratio that storage can reach: whole MiB of a file are written "
              "again (1: no 512 bytes are equal)")
         .metavar("RATIO")
         .range(1, 1e6);

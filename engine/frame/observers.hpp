@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those who hear of a run: on its root only.
+// Observers of a run: on its root only.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of one timed operation in which all ranks take part, e.g. open, transfer, close of a
 // shared file. After a part the ranks agree on how it went, so that none goes into a collective
-// call that others will not reach; where no such call follows, each can go on by itself.
+// call that others will not reach; where no such call follows, each can continue alone.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ inline const PartSpan& part_of(const std::vector<PartSpan>& parts, std::string_v
 class Phases {
   public:
     /// Collective: the interval begins after a barrier of `common`, which is of `comm`. `mine` is
-    /// what this rank knows, and all hear of it at the next agreement.
+    /// what this rank knows, and all learn it at the next agreement.
     Phases(Session& session, const Comm& comm, CommonClock& common, Outcome& mine)
         : session_(session), comm_(comm), common_(common), mine_(mine), begin_(common_.start()) {}
 
@@ -48,9 +48,9 @@ class Phases {
     /// separate parts, `file_barrier` and `global_barrier`.
     void wait_after_parts(const Comm& file) { file_ = &file; }
 
-    /// Times `work`, which returns a Status, on this rank. Collective unless the ranks go on
-    /// `alone`: then nothing is agreed on, and what failed here keeps no one else. True if all is
-    /// well, on all ranks or on this one. Data that are wrong stop no one.
+    /// Times `work`, which returns a Status, on this rank. Collective unless the ranks continue
+    /// `alone`: then nothing is agreed on, and what failed here stops no other rank. True if all is
+    /// well, on all ranks or on this one. Wrong data stop no rank.
     template <class Work>
     bool part(std::string name, bool alone, Work&& work) {
         const double begin = now();
@@ -71,7 +71,7 @@ class Phases {
     }
 
     /// The same for `work` that belongs to no part and to no sum of seconds: the rank's clock
-    /// stands still until it is over.
+    /// is stopped until it is over.
     template <class Work>
     bool untimed(bool alone, Work&& work) {
         const double begin = now();
@@ -96,7 +96,7 @@ class Phases {
         }
     }
 
-    /// At the latest agreement.
+    /// What the ranks agreed on last.
     const Agreed& agreed() const { return agreed_; }
     /// This rank's clock at the ranks' common start; known after finish().
     double start() const { return begin_ - late_; }

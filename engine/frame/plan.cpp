@@ -14,7 +14,7 @@
 namespace effio {
 namespace {
 
-/// Of each member.
+/// The smaller value of each member.
 Load lower_load(const Load& a, const Load& b) {
     return {std::min(a.written, b.written), std::min(a.read, b.read),
             std::min(a.seconds, b.seconds), std::min(a.on_storage, b.on_storage),
@@ -27,7 +27,7 @@ Load upper_load(const Load& a, const Load& b) {
             std::max(a.files, b.files)};
 }
 
-/// At the same time: the sums are added.
+/// The load of two at the same time: the sums.
 Load side_by_side(const Load& a, const Load& b, double seconds) {
     return {a.written + b.written, a.read + b.read, seconds, a.on_storage + b.on_storage,
             a.files + b.files};

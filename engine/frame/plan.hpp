@@ -65,7 +65,7 @@ class Estimate {
              const Load& warm_up = {});
 
     const Load& least() const { return least_; }
-    /// At the given rate, with the most repetitions.
+    /// The load at the given rate, with the most repetitions.
     const Load& expected() const { return expected_; }
     const Load& most() const { return most_; }
     /// "3 repetitions"

@@ -147,9 +147,10 @@ std::vector<std::string> doubts_of(const RoundsInterval& interval, const std::st
                         noun, share_of_first(interval)));
     }
     if (interval.too_few()) {
-        doubts.push_back(fmt::format(
-            "the interval may be unreliable: the {}s are autocorrelated, {} are worth {:.1f}", noun,
-            interval.count, interval.worth));
+        doubts.push_back(
+            fmt::format("the interval may be unreliable: the {}s are autocorrelated: {} of them "
+                        "count as {:.1f} independent ones",
+                        noun, interval.count, interval.worth));
     }
     return doubts;
 }

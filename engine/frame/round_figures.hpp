@@ -79,9 +79,9 @@ class RoundFigures {
     void add(Figure figure);
     void end_round() { ++rounds_; }
     std::int64_t rounds() const { return rounds_; }
-    /// In the order of their first round. After one round as they came, and `detail.interval` says
-    /// why there is none; after several the means, with samples and interval, and all else as in
-    /// the last round.
+    /// The figures in the order of their first round. After one round as they came, and
+    /// `detail.interval` says why there is none; after several the means, with samples and
+    /// interval, and all else as in the last round.
     std::vector<Figure> figures() const;
 
   private:

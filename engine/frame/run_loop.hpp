@@ -44,7 +44,7 @@ class RunLoop {
     bool inform(const Comm& comm) { return go_on(comm, outcome_); }
     /// Agrees after a part of the run, on signals too.
     Agreed agree(const Comm& comm, Outcome mine);
-    /// Of ranks that agreed; true if the run continues.
+    /// Records what the ranks agreed on; true if the run continues.
     bool note(const Agreed& agreed);
     /// The same, but a failure does not stop the run.
     void keep(const Agreed& agreed);

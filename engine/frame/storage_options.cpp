@@ -34,7 +34,8 @@ void StorageOptions::declare(OptionTable& table) {
 void StorageOptions::declare_rules(OptionTable& table) {
     table
         .add("max-bytes", max_bytes,
-             "limit on the bytes in the directory at any one time; rows share it by their weight")
+             "limit on the bytes in the directory at any one time; the rows of b_eff_io share it "
+             "by their weight")
         .range(0, 9e18)
         .automatic(
             "80 % of the free space, the quota, or half of the memory on tmpfs, "

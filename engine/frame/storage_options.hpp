@@ -44,7 +44,7 @@ struct StorageOptions {
     /// Reads the backend's settings; call from Benchmark::check.
     Status check();
     bool virtual_time() const { return backend.name == "sim"; }
-    /// For Benchmark::needed_directories.
+    /// The result of Benchmark::needed_directories.
     std::vector<std::string> needed_directories() const;
     bool times_calls() const { return call_times; }
 };

@@ -19,7 +19,7 @@ Status check_cap(const Session& session, const Target& target, const std::string
     if (target.cap_given()) return check_given_cap(Bytes{cap.bytes}, true, needs);
     const std::string bytes = format_size(needs.bytes);
     const std::string room = format_size(static_cast<double>(cap.bytes));
-    Error error = io_error("plan the run", directory,
+    Error error = io_error("cannot plan the run in", directory,
                            fmt::format("{} {}, but the cap is {} ({}); {}, or another directory",
                                        needs.what, bytes, room, cap.why, needs.advice));
     if (!session.classic || cap.bytes <= 0) return error;
@@ -120,7 +120,8 @@ void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints&
 Status require(std::string_view backend, std::initializer_list<Need> needs) {
     for (const auto& [present, what] : needs) {
         if (present) continue;
-        return usage_error(fmt::format("backend {} lacks what this run needs: {}", backend, what));
+        return usage_error(
+            fmt::format("backend {} cannot do what this run needs: {}", backend, what));
     }
     return {};
 }

@@ -32,7 +32,8 @@ Target::Request request_of(const Options& options) {
     return request;
 }
 
-/// Of a measurement: what was asked of the library, what it says, and whether that is an echo.
+/// Sets the hints of a measurement: those requested, those that the library returned, and whether
+/// that is an echo.
 void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted);
 
 /// Refuses the backend of this name if it lacks what the benchmark needs.
@@ -54,7 +55,7 @@ struct StorageNeeds {
     double bytes = 0;         ///< at the same time; 0: unknown
     std::string what = {};    ///< "the files need"
     std::string advice = {};  ///< if the cap is too small: "use a smaller --block"
-    /// Of each node, kept from the page cache, next to what the options of caches say.
+    /// Memory of each node to keep from the page cache, in addition to what the cache options say.
     std::optional<Bytes> hold = {};
 };
 
@@ -65,8 +66,8 @@ Status check_given_cap(const std::optional<Bytes>& given, bool real, const Stora
 class StorageRun {
   public:
     /// The place, its cap, and the memory that is held. Nothing is created but directories of
-    /// Request::make_directories. On a classic command line a cap that no one gave only warns, as
-    /// long as anything is left: the original would go on.
+    /// Request::make_directories. On a classic command line a cap that was not given only warns, as
+    /// long as anything is left: the original would continue.
     static Result<StorageRun> begin(Job& job, Target::Request request, bool real_files,
                                     const CacheOptions& cache, const StorageNeeds& needs);
     const Target& target() const { return *target_; }

@@ -39,7 +39,7 @@ std::string drift_of(const UntilCi::Series& series) {
 
 std::string clinging_of(const UntilCi::Series& series) {
     const auto interval = series.interval();
-    return fmt::format("{}: {} are worth {:.1f} independent ones", series.subject.text,
+    return fmt::format("{}: {} count as {:.1f} independent ones", series.subject.text,
                        count_of(interval->count, "value"), interval->worth);
 }
 
@@ -292,7 +292,7 @@ const Fields<Seen>& seen_fields() {
         {"drift", Unit::flag, "the halves differ by more than chance", &S::drifts},
         {"outliers", Unit::count, "values far from the others",
          [](const S& s) { return s.odd.outliers; }},
-        {"two_modes", Unit::flag, "the values gather in two places",
+        {"two_modes", Unit::flag, "the values form two groups",
          [](const S& s) { return s.odd.two_modes; }},
         {"first_half_mean", Unit::number, "of the first half, in their unit",
          [](const S& s) { return S::mean_of(s.first); }},
@@ -311,7 +311,7 @@ struct Precision {
 const Fields<Precision>& precision_fields() {
     using P = Precision;
     static const Fields<P> fields{
-        {"asked_share", Unit::number, "half width over mean, as asked",
+        {"asked_share", Unit::number, "requested half width over mean",
          [](const P& p) { return p.options.share->count; }},
         {"stopped_by", Unit::word, "reason to stop repeating",
          [](const P& p) { return name(p.run.stop()); }},

@@ -55,7 +55,7 @@ class UntilCi {
             Samples first;
             Samples second;
         };
-        /// Of the values, without the one in the middle.
+        /// The two halves of the values, without the one in the middle.
         Halves halves() const;
         /// That the halves' means differ so by chance; 1 below four values.
         double chance() const;
@@ -67,7 +67,7 @@ class UntilCi {
 
     /// A valid rate; the root's alone count.
     void add(const Subject& subject, double rate);
-    /// Of a composed value: all values anew, whose mean it is (`values_by_leaving_out`).
+    /// Sets a composed value: all values anew, whose mean it is (`values_by_leaving_out`).
     void set(const Subject& subject, std::vector<double> values);
     /// Root: the figure has no interval yet that is as narrow as asked. True of one that is not
     /// known.
@@ -81,7 +81,7 @@ class UntilCi {
     /// the most; without --until-ci the most. The root's.
     std::int64_t expected() const;
     /// Collective, once after each complete repetition: the root decides by its samples and its
-    /// clock, so that no rank goes on alone.
+    /// clock, so that no rank continues alone.
     bool another(const Comm& comm, double now);
     /// What the root decides after `done` repetitions and `seconds`.
     Stop decide(std::int64_t done, double seconds) const;
@@ -100,7 +100,7 @@ class UntilCi {
     std::vector<const Series*> clinging() const;
     /// The figure `until_ci` (docs/results.md).
     Figure figure(std::string_view benchmark) const;
-    /// For people; lines.
+    /// Lines for the console.
     std::string text() const;
     /// On the root: the figure into the result, the text to the console. Nothing without
     /// --until-ci. `group` is whose figures these are, if the run has several series.

@@ -22,7 +22,7 @@ void UntilCiOptions::declare(OptionTable& table) {
         .automatic("10s");
     table
         .add("until-ci-limit", limit,
-             "with --until-ci: no repetition begins after this time; 0 = no limit")
+             "with --until-ci: start no repetition after this time; 0 = no limit")
         .range(0, 1e9)
         .automatic("10min");
 }

@@ -50,7 +50,7 @@ struct UntilCiOptions {
     Span predict(std::int64_t most, std::string_view noun, double one_seconds) const;
 };
 
-/// Of a plan, for programs.
+/// Fields of a plan, for programs.
 const Fields<UntilCiOptions::Span>& planned_until_ci_fields();
 
 }  // namespace effio

@@ -45,7 +45,7 @@ const Fields<Footprint>& footprint_fields() {
         {"files", Unit::count, "of all ranks", &P::files},
         {"bytes", Unit::bytes, "their lengths", &P::bytes},
         {"allocated_bytes", Unit::bytes, "what the file system has reserved", &P::allocated},
-        {"sparse_share", Unit::number, "of the lengths that nothing is reserved for",
+        {"sparse_share", Unit::number, "share of the files' lengths without reserved space",
          &P::sparse_share}};
     return fields;
 }
@@ -85,7 +85,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
     bool fine = true;
     bool alone = false;  // the ranks may differ in what they know
     const auto next = [&](const VisitSteps::Part& part, bool does) {
-        // Who does no more comes to the agreement, and reports the same parts.
+        // A rank that has stopped still joins the agreement and reports the same parts.
         if (does || alone) {
             const auto nothing = [] { return Status(); };
             const bool good = does ? phases.part(part.name, part.alone, part.work)
@@ -220,7 +220,7 @@ const Fields<VisitResult>& visit_fields() {
         F("data_bytes", Unit::bytes, "of the arrays, without headers and record marks",
           &V::data_bytes)
             .only_if([](const V& v) { return v.of_arrays; }),
-        F("by_definition_seconds", Unit::seconds, "that the definition's rate counts",
+        F("by_definition_seconds", Unit::seconds, "seconds that the definition's rate counts",
           &V::counted_seconds)
             .only_if([](const V& v) { return v.of_arrays; }),
         F("hole_bytes", Unit::bytes, "of the files, left empty by alignment", &V::hole_bytes)

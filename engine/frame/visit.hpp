@@ -56,12 +56,12 @@ struct VisitSteps {
     struct Part {
         std::string name;
         Work work;
-        /// The ranks go on after it without agreeing: none waits for another.
+        /// The ranks continue after it without agreeing: none waits for another.
         bool alone = false;
     };
     std::vector<Part> opening = {};
-    /// Between opening and moving, in no time of the visit: what has to be checked before anything
-    /// is written. Collective if the last part of the opening is.
+    /// Called between opening and moving, in no time of the visit: what has to be checked before
+    /// anything is written. Collective if the last part of the opening is.
     Work confirm = {};
     Part moving;
     /// The ranks meet in the moving itself: one that failed before has to come, too.
@@ -74,10 +74,10 @@ struct VisitSteps {
     Part close = {"close", {}};
     /// It is not a collective call, so it is done whatever failed.
     bool closes_anyway = false;
-    /// Of the file, if all wait for each other after each part.
+    /// The communicator of the file, if all ranks wait for each other after each part.
     const Comm* waits_for = nullptr;
-    /// Of this rank, one way. What was read by all is what the evidence judges; where nothing was,
-    /// what was written.
+    /// Bytes of this rank, by backend. What was read by all is what the evidence judges; where
+    /// nothing was, what was written.
     struct Bytes {
         std::int64_t read = 0;
         std::int64_t written = 0;
@@ -107,12 +107,12 @@ struct Visited {
     const PartSpan& part(std::string_view name) const { return part_of(parts, name); }
 };
 
-/// Collective over the visitors. A part that fails on one rank is the last one, for all who hear of
-/// it: the file stays unclosed. `mine` is what the rank knows, and becomes what it knows at the
-/// end.
+/// Collective over the visitors. A part that fails on one rank is the last one, for all ranks that
+/// learn of it: the file stays unclosed. `mine` is what the rank knows, and becomes what it knows
+/// at the end.
 Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine);
 
-/// What came of a visit or of one of its passes; the same on all ranks unless said otherwise.
+/// The outcome of a visit or of one of its passes; the same on all ranks unless said otherwise.
 struct VisitResult {
     std::string path;  ///< of the root's file
     bool writing = true;
@@ -121,7 +121,7 @@ struct VisitResult {
     std::int64_t data_bytes = 0;  ///< without those
     std::int64_t calls = 0;
     PartTimes seconds;  ///< over ranks; "total" first, "agree" last
-    /// Of the slowest rank: over which the rate counts the bytes.
+    /// Seconds of the slowest rank, over which the rate counts the bytes.
     double counted_seconds = 0;
     std::optional<double> ended;  ///< by this rank's clock
     std::optional<Histogram> call_times;
@@ -144,7 +144,7 @@ struct VisitResult {
     double rate() const { return rate_of(bytes, counted_seconds); }
     /// Bytes over all seconds.
     double synced_rate() const { return rate_of(bytes, longest("total")); }
-    /// By how much the files are longer than `bytes`: what alignment leaves empty.
+    /// Bytes by which the files are longer than `bytes`: what alignment leaves empty.
     std::int64_t hole_bytes() const;
     /// Written and flushed, in a separate part that took time.
     bool flushed() const { return writing && longest("sync") > 0; }

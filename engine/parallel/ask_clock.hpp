@@ -21,8 +21,8 @@ struct Ahead {
     double within = 0;
 };
 
-/// By the shortest of the round trips: its middle is taken for the moment of the answer, which is
-/// wrong by half of it at most.
+/// Judged by the shortest of the round trips: its middle is taken for the moment of the answer,
+/// which is wrong by half of it at most.
 Ahead ahead_by(std::span<const RoundTrip> trips);
 
 /// Ten questions to another rank's clock, which answers them.

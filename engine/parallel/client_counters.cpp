@@ -34,7 +34,7 @@ std::string lustre_name(const std::string& source) {
     return source.substr(begin + 2, source.find('/', begin + 2) - begin - 2);
 }
 
-/// Of all object storage clients of the file system.
+/// Counters of all object storage clients of the file system.
 std::optional<ClientCounters> lustre_in(const std::string& directory, const std::string& name) {
     std::optional<ClientCounters> sum;
     std::error_code failed;

@@ -135,7 +135,7 @@ class Comm {
     void fetch(Partners partners, std::span<const std::int64_t> mine,
                std::span<std::int64_t> theirs) const;
 
-    /// Virtual clocks: all ranks go on at the latest rank's time + `cost` (the largest of all).
+    /// Virtual clocks: all ranks continue at the latest rank's time + `cost` (the largest of all).
     /// Returns at once for real clocks. Collective.
     void join_clocks(double cost) const;
 

@@ -117,7 +117,7 @@ class SimExchange : public Exchange {
     }
     void nonblocking(std::span<const Step> steps) override { pass(steps, load_.all_steps); }
     void alltoallv(std::span<const Step> steps) override {
-        // Collective: no one leaves before the slowest has what it gets.
+        // Collective: no rank leaves before the slowest has its data.
         comm_.join_clocks(comm_.clock().collective_cost());
         pass(steps, load_.all_steps);
         comm_.join_clocks(0);

@@ -93,8 +93,8 @@ void find_mount(FileSystem& fs, const std::string& directory, dev_t dev) {
     }
 }
 
-/// By the kernel's magic number (statfs(2)), where no mount is listed: below a chroot the mount
-/// that holds its root is not.
+/// The type by the kernel's magic number (statfs(2)), where no mount is listed: below a chroot the
+/// mount that holds its root is not.
 std::string type_by_magic(const std::string& directory) {
     struct statfs info{};
     if (statfs(directory.c_str(), &info) != 0) return "unknown";

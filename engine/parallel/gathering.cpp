@@ -69,7 +69,7 @@ std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
     meeting.bits = bits;
     MPI_Iallreduce(MPI_IN_PLACE, &meeting.bits, 1, MPI_INT64_T, MPI_BOR, raw(*all_),
                    &meeting.request);
-    // The root of the group looks out for the others and reports to its ranks what came of it.
+    // The root of the group watches the others and reports the outcome to its ranks.
     constexpr int met = -1;
     int word = met;
     const Comm& group = session.comm;

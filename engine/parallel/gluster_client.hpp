@@ -12,7 +12,7 @@
 
 namespace effio {
 
-/// On other file systems anybody may have made a ".meta".
+/// Checks the type first: on other file systems any user may have made a ".meta".
 bool is_gluster(const FileSystem& fs);
 
 /// Messages from and to all servers, of all users of the mount. Nothing if the client does not

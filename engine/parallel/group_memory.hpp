@@ -13,7 +13,7 @@ struct GroupMemory {
     std::int64_t available_bytes = 0;  ///< what is left of it, with what its page cache would give
 };
 
-/// From /proc/self/cgroup and the files of the memory controller, version 1 or 2; nothing where no
+/// Reads /proc/self/cgroup and the files of the memory controller, version 1 or 2; nothing where no
 /// group has a limit. `root` is put before the paths; tests put samples there.
 std::optional<GroupMemory> find_group_memory(const std::string& root = "");
 

@@ -100,7 +100,7 @@ void Neighbours::look_for_the_frozen(double limit) {
                    {"status", effio::name(ExitCode::hung)},
                    {"exit_code", static_cast<int>(ExitCode::hung)},
                    {"by", number()},
-                   {"reason", fmt::format("no sign of life for {:.0f} s: all its ranks stand still",
+                   {"reason", fmt::format("no sign of life for {:.0f} s: all its ranks are stopped",
                                           now - seen_[i].since)}});
         seen_[i].since = now;
     }

@@ -49,7 +49,7 @@ class Neighbours {
     void call_off(ExitCode status, const std::string& reason) const {
         send("call_off", status, reason);
     }
-    /// By group.
+    /// Reports of the groups, by group.
     std::vector<Report> reports() const;
 
     /// Looks whether another group ended the job; true from then on. For one rank of a group.
@@ -62,7 +62,7 @@ class Neighbours {
     /// in a file next to that of the ends. From one thread.
     void beat();
     /// Another group that has given no sign of life for `limit` seconds, but gave some before: its
-    /// ranks all stand still, with what watches over them. Ends the job in its place, as
+    /// ranks are all stopped, together with their watchdog. Ends the job in its place, as
     /// ExitCode::hung. From the thread that beats.
     void look_for_the_frozen(double limit);
 

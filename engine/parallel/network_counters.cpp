@@ -28,7 +28,8 @@ std::vector<files::path> entries_of(const files::path& directory) {
     return found;
 }
 
-/// Of the interfaces of this process' network namespace, by name; /sys may be of another one.
+/// Counters of the interfaces of this process' network namespace, by name; /sys may be of another
+/// one.
 std::optional<std::map<std::string, NetworkBytes>> listed(const files::path& dev) {
     std::ifstream file(dev);
     std::string line;

@@ -14,8 +14,8 @@ namespace effio {
 /// Whether its files are neither on a device nor in memory of this node.
 bool is_of_servers(const FileSystem& fs);
 
-/// Of all interfaces that are devices, and of the loopback, behind which a server may be. Not of
-/// bridges and bonds, which count the bytes of others once more. InfiniBand counts words of four
+/// Bytes of all interfaces that are devices, and of the loopback, behind which a server may be. Not
+/// of bridges and bonds, which count the bytes of others once more. InfiniBand counts words of four
 /// bytes, and traffic that bypasses the kernel as well. Where no interface is a device (containers,
 /// whose end of a veth pair carries all of their traffic), of all that are not made of others.
 /// Nothing if one of them cannot be read: then the sum is unknown, not smaller. `root` stands

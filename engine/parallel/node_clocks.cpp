@@ -58,8 +58,8 @@ std::string_view source_of(const Clock& clock) {
     return clock.counts_ticks() ? "TSC" : "CLOCK_MONOTONIC";
 }
 
-/// From the clock that is furthest behind to the one furthest ahead, the root's among them, with
-/// the most that this may be wrong.
+/// Seconds from the clock that is furthest behind to the one furthest ahead, the root's among them,
+/// with the most that this may be wrong.
 struct Apart {
     double least = 0;
     double most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only place where ranks agree to go on or to stop.
+// The only place where ranks agree to continue or to stop.
 //
 // A policy is asked once after every operation: `while (policy.go_on());`. What a policy costs in
 // communication is inside the measured interval exactly where the benchmark's definition puts it.
@@ -22,7 +22,7 @@
 namespace effio {
 
 enum class StopReason : char {
-    none = 0,     ///< go on
+    none = 0,     ///< continue
     count,        ///< the fixed number of operations is done
     time,         ///< the time is used up (or would be by one more operation)
     cap,          ///< the share of the cap on bytes is used up
@@ -47,7 +47,7 @@ class FixedCount {
     std::int64_t done_ = 0;
 };
 
-/// The root's vote after every operation, as b_eff_io 2.1 defines it: a barrier; the root goes on
+/// The root's vote after every operation, as b_eff_io 2.1 defines it: a barrier; the root continues
 /// iff one more operation of the average length so far is predicted to fit,
 ///     elapsed * (r + 1) / r <= budget,
 /// with r operations done and elapsed from `start` to after that barrier; one byte is broadcast.
@@ -64,7 +64,7 @@ class RootVote {
 
     bool go_on() { return go_on(comm_.clock().now()); }
     /// The same with a reading of the clock that the caller has at hand, from the operation's end.
-    /// In line, for the reason that byte_file.hpp gives: ranks that wait for each other may be in
+    /// Inlined, for the reason that byte_file.hpp gives: ranks that wait for each other may be in
     /// the kernel.
     [[gnu::always_inline]] bool go_on(double end_of_operation) {
         ++done_;
@@ -207,7 +207,7 @@ struct StopPoint {
     StopReason reason = StopReason::none;
 };
 
-/// Where the workers of all ranks stood. Wear-out goes on to `max_done`.
+/// How far the workers of all ranks were. Wear-out continues to `max_done`.
 struct Wall {
     std::int64_t min_done = 0;
     std::int64_t max_done = 0;
@@ -222,8 +222,8 @@ struct Wall {
 /// Collective; each rank has at least one worker.
 Wall meet_at_wall(const Comm& comm, std::span<const StopPoint> mine);
 
-/// All ranks' vote at the borders of a fixed plan: go on unless a signal asked any of them to stop.
-/// One number is reduced.
+/// All ranks' vote at the borders of a fixed plan: continue unless a signal asked any of them to
+/// stop. One number is reduced.
 class Checkpoint {
   public:
     Checkpoint(const Comm& comm, const std::atomic<bool>& interrupted)
@@ -326,8 +326,8 @@ class SlicedVote {
 };
 
 /// Watches the rate of all ranks while each works by itself: once a slice of time every rank hands
-/// in its own rate in a reduction that no one waits for, and all judge the same sums. One thread of
-/// a rank calls it.
+/// in its own rate in a reduction that no rank waits for, and all judge the same sums. One thread
+/// of a rank calls it.
 class SteadyWatch {
   public:
     SteadyWatch(const Comm& comm, SteadyRule::Settings settings, double start,

@@ -61,7 +61,7 @@ Result<std::unique_ptr<FileSink>> create(const std::string& where, const std::st
     }
 }
 
-/// What the file is called in which the results of `path` go on. The folder of a run says it
+/// Name of the file in which the results of `path` continue. The folder of a run says it
 /// apart, the file in it has the same name in all.
 std::string rescue_name(const std::string& path) {
     const auto whole = std::filesystem::absolute(path);
@@ -111,7 +111,7 @@ bool copy(int from, TextFile& to, std::int64_t bytes) {
     return true;
 }
 
-/// Whether `path` still leads to the file: else somebody took the name away, or its file system.
+/// Whether `path` still leads to the file: else the name, or its file system, was removed.
 bool is_at(int descriptor, const std::string& path) {
     struct stat here{};
     struct stat there{};
@@ -155,7 +155,7 @@ void append_end(int fd, const std::string& path, const End& end, bool after_half
                              line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (!write_all(fd, text)) {
         fmt::print(stderr, "effio: {}\n",
-                   system_error("write the result file", path, errno).text());
+                   system_error("cannot write the result file", path, errno).text());
     }
 }
 
@@ -191,7 +191,7 @@ std::string utc_now() {
 }
 
 Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path) {
-    auto file = TextFile::create("create the result file", path);
+    auto file = TextFile::create("cannot create the result file", path);
     if (!file) {
         Error error = std::move(file.error());
         error.exit_code = ExitCode::results;
@@ -219,8 +219,9 @@ void FileSink::line(std::string_view text) {
     size_ = size_of(descriptor_.get());
     // What is written to a file without a name is lost when the run ends.
     if (written && is_at(descriptor_.get(), path_)) return;
-    const Error error = written ? io_error("write the result file", path_, "it is no longer there")
-                                : system_error("write the result file", path_, errno);
+    const Error error =
+        written ? io_error("cannot write the result file", path_, "it is no longer there")
+                : system_error("cannot write the result file", path_, errno);
     if (!moved_ && rescue(written ? std::string_view() : text)) {
         fmt::print(stderr, "effio-mpi: {}; all results are kept in {}\n", error.text(), path_);
         return;
@@ -229,7 +230,7 @@ void FileSink::line(std::string_view text) {
     fmt::print(stderr, "effio-mpi: {}; results from here on are not in it\n", error.text());
 }
 
-/// Goes on elsewhere with all lines until now and `text`.
+/// Continues elsewhere with all lines until now and `text`.
 bool FileSink::rescue(std::string_view text) {
     const char* temporary = std::getenv("TMPDIR");
     const std::array<std::string, 3> places{temporary != nullptr ? temporary : "", "/tmp",
@@ -307,7 +308,7 @@ void Results::discard() {
 
 void Results::end_from_any_rank(const End& end) {
     if (path_.empty()) return;
-    const auto file = TextFile::extend("write the result file", path_);
+    const auto file = TextFile::extend("cannot write the result file", path_);
     if (!file) return;  // not visible on this node: the message is on stderr
     const int fd = file->descriptor();
     // Several ranks may try to end the run, and each must end although another one is stuck.

@@ -14,7 +14,7 @@
 
 namespace effio {
 
-/// Appends lines to a new file. Where that takes no more, all goes on in a file elsewhere. Either
+/// Appends lines to a new file. When that cannot grow, the lines go to a file elsewhere. Either
 /// is reported on stderr once and does not stop the run; its exit code says (ExitCode::results).
 class FileSink : public LineSink {
   public:

@@ -27,7 +27,7 @@ sigset_t stop_signals() {
 
 /// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if
 /// nothing. Libraries hang where they cannot write. It may hang as well, so a thread asks that
-/// no one waits for longer than the other ranks leave the word to this one.
+/// no rank waits longer for it than the others wait before they report themselves.
 std::string state_of_file_system(const std::string& path) {
     if (path.empty()) return {};
     std::packaged_task<std::string()> ask([path]() -> std::string {
@@ -85,7 +85,7 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
 }
 
 void Sentinel::report_call(const Progress::Snapshot& now, double silent_seconds) const {
-    constexpr int most_lines = 64;    // more lines help no one
+    constexpr int most_lines = 64;    // more lines would not help
     constexpr int most_noted = 4096;  // ranks that append to one file
     if (session_.comm.rank() >= most_noted || session_.finished.load()) return;
     if (session_.comm.rank() < most_lines) {
@@ -104,8 +104,8 @@ StuckCall Sentinel::stuck_call(const Progress::Snapshot& now, double silent_seco
 }
 
 void Sentinel::heed_neighbours(double now) {
-    // The group's own ranks find a hang within the limit and their patience; who finds one of
-    // another group leaves the word to them. Slow storage stops no sign of life.
+    // The group's own ranks find a hang within the limit and their patience; a rank that finds one
+    // in another group lets that group report it. Slow storage stops no sign of life.
     constexpr double patience = 10;
     session_.neighbours->beat();
     if (settings_.hang_limit_seconds > 0) {

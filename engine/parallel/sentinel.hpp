@@ -23,8 +23,8 @@ class Sentinel {
     struct Settings {
         /// Seconds without a sign of life after which the job is ended; 0 switches that off.
         double hang_limit_seconds = 60;
-        /// This rank need not leave the word to another one that hangs in the same way. Ranks that
-        /// only wait for others always leave it to one that hangs in its own call.
+        /// This rank need not wait for another one that hangs in the same way to report it. Ranks
+        /// that only wait for others always leave it to one that hangs in its own call.
         bool speaks_first = false;
         /// How the user sets it.
         std::string hang_limit_name = "--watchdog";
@@ -39,7 +39,8 @@ class Sentinel {
 
   private:
     void watch(const std::stop_token& token);
-    /// On stderr and for the result file: the call that this rank is in when the limit is reached.
+    /// Reports on stderr and for the result file the call that this rank is in when the limit is
+    /// reached.
     void report_call(const Progress::Snapshot& now, double silent_seconds) const;
     StuckCall stuck_call(const Progress::Snapshot& now, double silent_seconds) const;
     void end_hung(const Progress::Snapshot& now, double silent_seconds);

@@ -67,8 +67,8 @@ struct Session {
     std::string host;
     double agree_deadline_seconds = 10;
     Neighbours* neighbours = nullptr;  ///< the groups of the job, if there are several
-    double cap_share = 1;  ///< of what may be filled of a file system, if no one said how much
-    /// Of other groups, at work at the same time on the storage that `sim` pretends.
+    double cap_share = 1;  ///< share of the file system that may be filled, if no option limits it
+    /// Ranks of other groups that work at the same time on the storage that `sim` models.
     int ranks_beside = 0;
     int nodes = 1;  ///< that the ranks of this group are on
     /// A node may see a name or a size that another node has changed a moment ago as it was before

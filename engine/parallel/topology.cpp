@@ -115,7 +115,7 @@ int NodeRow::taker(Partner kind, int position, int distance, std::uint64_t seed)
     return *std::ranges::find_if(all, leads_here);
 }
 
-/// Of a communicator.
+/// The group of a communicator.
 struct Group {
     MPI_Group own = MPI_GROUP_NULL;
 

@@ -13,7 +13,7 @@ namespace effio {
 namespace {
 
 /// No one waits for MPI_Finalize as for storage: nothing is lost without it. MPICH over UCX and TCP
-/// stands still there in every third job of four nodes.
+/// hangs there in every third job of four nodes.
 double most_seconds_to_leave(int ranks) {
     return 10 + 1e-3 * ranks;
 }

@@ -46,7 +46,7 @@ class SetUpWatch {
 
 class World {
   public:
-    /// Starts MPI. `settings`: of the sentinel that stands until `set_up_done`.
+    /// Starts MPI. `settings` are those of the sentinel that watches until `set_up_done`.
     explicit World(const Sentinel::Settings& settings);
     World(const World&) = delete;
     World& operator=(const World&) = delete;

@@ -186,7 +186,7 @@ class ArrayLibrary {
 
     virtual std::string_view name() const = 0;
     virtual ArrayCapabilities capabilities() const = 0;
-    /// Of the library that runs, e.g. "HDF5 1.10.8"; empty for our layouts.
+    /// Version of the library that runs, e.g. "HDF5 1.10.8"; empty for our layouts.
     virtual std::string version() const { return {}; }
     /// Settings in effect and what else belongs in the result; an object.
     virtual Json describe() const { return Json::object(); }

@@ -21,7 +21,7 @@
 namespace effio {
 namespace {
 
-/// Where the parts of one writer's file stand.
+/// Places of the parts of one writer's file.
 class OwnFileLayout {
   public:
     OwnFileLayout(const ArraySchema& schema, OwnFileFormat format, int writer) : format_(format) {

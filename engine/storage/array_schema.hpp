@@ -72,7 +72,7 @@ struct ArrayShares {
         start;  ///< 0 for rank 0, not falling, the length for `writers`
 
     std::int64_t count(int rank) const { return start(rank + 1) - start(rank); }
-    /// Who writes the element `index`.
+    /// The rank that writes the element `index`.
     int writer_of(std::int64_t index) const;
 };
 

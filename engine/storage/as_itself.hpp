@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For the loops whose time is measured: a file by its own class, so that nothing of ours stands
+// For the loops whose time is measured: a file by its own class, so that effio adds nothing
 // between the loop and the library (ByteFile::write_to says what that is worth).
 #pragma once
 

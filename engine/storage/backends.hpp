@@ -35,7 +35,7 @@ struct BackendChoice {
     Hdf5Settings hdf5;
     PnetcdfSettings pnetcdf;
     Netcdf4Settings netcdf4;
-    /// Of bytes in HDF5 files: datasets of segments, or of blocks.
+    /// How bytes are stored in HDF5 files: datasets of segments, or of blocks.
     ArrayDivision hdf5_datasets = ArrayDivision::words_by_segment;
 };
 
@@ -66,7 +66,7 @@ const std::vector<ArrayBackend>& array_backends();
 
 /// `null` and `sim`: nothing reaches the directory that the user names.
 bool is_model(const std::string& backend);
-/// Of array backends: each rank has its own file.
+/// Whether each rank has its own file; for array backends.
 bool makes_file_per_process(std::string_view backend);
 
 /// Seconds that a rank may spend in delays which the user requested, while it makes this many calls

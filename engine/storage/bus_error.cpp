@@ -9,7 +9,7 @@
 namespace effio {
 namespace {
 
-/// Of a thread that is copying.
+/// State of a thread that is copying.
 struct Copying {
     sigjmp_buf before;
     const std::byte* begin = nullptr;  ///< of the mapped side
@@ -39,7 +39,7 @@ class BusErrors {
         // A process that sent it says no address.
         const bool sent = info->si_code <= 0;
         if (sent || mine == nullptr || place < mine->begin || place >= mine->begin + mine->bytes) {
-            // Not ours: who had it before meets it again, sent anew or as the instruction is
+            // Not ours: the previous handler receives it, sent anew or as the instruction is
             // repeated.
             sigaction(signal, &before_, nullptr);
             if (sent) raise(signal);
@@ -66,7 +66,7 @@ std::optional<std::size_t> copy_mapped(std::byte* to, const std::byte* from, std
         return mine.fault;
     }
     copying = &mine;
-    // The handler must find it while the copy goes on, and only then.
+    // The handler must find it while the copy continues, and only then.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     std::memcpy(to, from, bytes);
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -29,7 +29,7 @@ Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::i
 
 Result<std::unique_ptr<TransferQueue>> ByteFile::queue(const QueueRequest& /*request*/) {
     return session_.signed_error(
-        io_error("queue transfers", path_, "this way to storage has no transfers that are queued"));
+        io_error("queue transfers", path_, "this backend has no queued transfers"));
 }
 
 Status ByteFile::move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset) {

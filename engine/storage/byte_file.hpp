@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file as a sequence of bytes, the same for each way to reach storage.
+// A file as a sequence of bytes, the same for each backend.
 //
 // Opened with an element; offsets and pointers count elements, buffers hold whole elements. (Right
-// after an open the view of MPI-IO counts bytes: who opens with another element sets a view first,
-// so that no hidden call enters the time of the open.) The public calls mark progress, time the
-// call into a histogram where one is set, and turn a short transfer into an error: MPI libraries
-// return success for transfers that moved less than asked.
+// after an open the view of MPI-IO counts bytes: callers that open with another element set a view
+// first, so that no hidden call enters the time of the open.) The public calls mark progress, time
+// the call into a histogram where one is set, and turn a short transfer into an error: MPI
+// libraries return success for transfers that moved less than asked.
 #pragma once
 
 #include <array>
@@ -98,7 +98,7 @@ struct Capabilities {
     bool shared_pointer = true;   ///< shared pointer, not collective
     bool hints = true;            ///< hints have a meaning
     bool real_files = true;       ///< paths name files of this system
-    bool cached = true;           ///< a page cache may stand between us and the device
+    bool cached = true;           ///< there may be a page cache between us and the device
     bool threads = false;         ///< threads of a rank may use separate files at the same time
     bool preallocate = true;      ///< storage can be reserved before the data come
     bool sync_alone = true;       ///< a rank may sync a shared file without the others
@@ -114,7 +114,7 @@ struct OpenMode {
     bool write = false;
     bool create = false;
     bool exclusive = false;  ///< with create: fail where the file exists
-    bool unique = false;     ///< no one else opens the file (MPI_MODE_UNIQUE_OPEN)
+    bool unique = false;     ///< no other process opens the file (MPI_MODE_UNIQUE_OPEN)
     bool delete_on_close = false;
 
     static OpenMode reading() { return {}; }
@@ -200,8 +200,9 @@ class ByteFile {
     Status sync();
     /// Collective. The file is not usable afterwards.
     Status close();
-    /// For transfers of this rank under way at the same time, which see no view; local. It must be
-    /// gone before the file is closed. An error of who has none (Capabilities::queues).
+    /// A queue for transfers of this rank under way at the same time, which see no view; local. It
+    /// must be gone before the file is closed. Returns an error if the storage has no queues
+    /// (Capabilities::queues).
     virtual Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request);
     /// Collective, after an open with OpenRequest::confirms_later and before anything is moved,
     /// outside all timed intervals. Returns an error on all ranks in two cases: the path leads to a
@@ -227,7 +228,7 @@ class ByteFile {
     /// Who counts what it moves as progress itself says so.
     enum class Counts { here, itself };
 
-    /// `names` must be there for ever.
+    /// `names` must be there forever.
     ByteFile(Session& session, std::string path, Element element, const CallNames& names,
              Counts counts = Counts::here)
         : session_(session),
@@ -242,7 +243,7 @@ class ByteFile {
                                           std::int64_t offset) = 0;
     virtual Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
                                          std::int64_t offset) = 0;
-    /// For files whose collective calls are each rank's own.
+    /// Called for files whose collective calls are each rank's own.
     virtual Result<std::int64_t> do_move_spaced(CallForm form, bool write, const Spaced& data,
                                                 std::int64_t offset);
     virtual Status do_set_view(const View& view, const Hints& hints) = 0;
@@ -304,7 +305,7 @@ class Storage {
 
     virtual std::string_view name() const = 0;
     virtual Capabilities capabilities() const = 0;
-    /// Of the library that runs, e.g. "HDF5 1.10.8"; empty for the system's own ways.
+    /// Version of the library that runs, e.g. "HDF5 1.10.8"; empty for the system's own calls.
     virtual std::string version() const { return {}; }
     /// A file can be divided so; else a usage error that says what could be.
     virtual Status check(const Blocks& /*blocks*/) const { return {}; }

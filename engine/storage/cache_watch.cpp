@@ -94,11 +94,11 @@ std::optional<double> drop_from_cache(const std::string& path) {
 
 namespace {
 
-/// Of the bytes; in words where they came from or had got to.
+/// Bytes, with words for where they came from or had arrived.
 struct Seen {
     std::int64_t bytes = 0;
     const char* where = "";
-    /// Of a counter that counts for all users: what was certainly not ours.
+    /// For a counter that counts for all users: what was certainly not ours.
     std::int64_t foreign = 0;
 };
 
@@ -118,7 +118,7 @@ std::optional<Seen> fetched(const CacheEvidence& e, std::int64_t bytes, const Fi
 }
 
 /// No more of ours than the processes were charged for: what is written twice before it is sent
-/// goes there once. File systems that charge no one say nothing by it.
+/// goes there once. On file systems without quota accounting it says nothing.
 std::optional<Seen> arrived(const CacheEvidence& e, std::int64_t bytes, const FileSystem* fs) {
     const std::int64_t charged = is_charged(fs) ? e.process_written.value_or(0) : 0;
     if (e.device_written) {
@@ -130,7 +130,7 @@ std::optional<Seen> arrived(const CacheEvidence& e, std::int64_t bytes, const Fi
     return {};
 }
 
-/// Of a counter, in both directions.
+/// Values of a counter, in both directions.
 struct Pair {
     std::int64_t in = 0;
     std::int64_t out = 0;
@@ -222,9 +222,9 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
     const double part = static_cast<double>(seen->bytes) / static_cast<double>(bytes);
     e.storage_fraction = std::clamp(part, 0.0, 1.0);
     e.verdict = whereabouts_of(*e.storage_fraction);
-    e.reason =
-        fmt::format("{} of {} {} the {}", size_text(std::min(seen->bytes, bytes)), size_text(bytes),
-                    reading ? "came from" : "had got by the end of the interval to", seen->where);
+    e.reason = fmt::format("{} of {} {} the {}{}", size_text(std::min(seen->bytes, bytes)),
+                           size_text(bytes), reading ? "came from" : "had reached", seen->where,
+                           reading ? "" : " by the end of the interval");
     if (e.unwritten.value_or(0) > notable) {
         e.reason += fmt::format("; the sync need not write {}", size_text(*e.unwritten));
     }

@@ -24,7 +24,7 @@ struct FileSet {
     bool own_directory = false;  ///< indexed: each in its own directory, named by the index
     std::string directory{};     ///< one of the target's; empty = the first
     bool keep = false;           ///< not removed, whatever the target's `keep` says
-    /// Of file number `i`, relative to the directory.
+    /// Name of file number `i`, relative to the directory.
     std::string name(int i) const;
     /// The same with printf conversions of the index (and %% for %).
     std::string pattern() const;

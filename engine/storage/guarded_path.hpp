@@ -24,7 +24,7 @@ class GuardedPath {
     /// Collective: the root makes the file, or opens the one that is there. An error on all ranks
     /// if that is not possible or leads elsewhere.
     Status make();
-    /// On the root, after the library's open: the path leads to a file of ours. Local.
+    /// Checks on the root, after the library's open, that the path leads to a file of ours. Local.
     Status check() const;
     /// Collective, after an open for writing that neither creates nor truncates an existing file.
     /// Returns an error on all ranks if the path does not lead to a regular file with one name.

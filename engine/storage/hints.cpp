@@ -115,7 +115,7 @@ Json Hints::to_json() const {
 }
 
 Result<std::string> HintRules::read_file(const std::string& path) {
-    return read_text("read the hints file", path);
+    return read_text("cannot read the hints file", path);
 }
 
 Result<HintRules> HintRules::parse(const std::string& text, const std::string& file_name,

@@ -23,7 +23,7 @@ class Hints {
     std::optional<std::string> get(const std::string& key) const;
     auto begin() const { return pairs_.begin(); }
     auto end() const { return pairs_.end(); }
-    /// For records: values that look like a secret are masked.
+    /// Hints for records: values that look like a secret are masked.
     Json to_json() const;
     friend bool operator==(const Hints&, const Hints&) = default;
 

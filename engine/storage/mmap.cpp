@@ -20,7 +20,7 @@ namespace {
 constexpr CallNames mmap_calls{CallNames::plain("write by mmap", "read by mmap").transfers,
                                "set view", "set hints", "msync", "close"};
 
-/// Memory that shows a file from its begin.
+/// Memory that shows a file from its start.
 class Mapping {
   public:
     Mapping() = default;

@@ -5,8 +5,8 @@
 // it gets longer. A write that lengthens the file asks the file system for the space first
 // (fallocate, which never shortens), so that a full disk is an error with its place; that call and
 // the page faults are part of the transfer's time. What a copy cannot have (space for a hole, a
-// page that the device does not give, a file that somebody shortened) arrives as SIGBUS; it is
-// caught around the copy and becomes an error with the place, too.
+// page that the device does not give, a file that another process shortened) arrives as SIGBUS; it
+// is caught around the copy and becomes an error with the place, too.
 #pragma once
 
 #include <memory>

@@ -72,7 +72,7 @@ std::string parameter_of_mpi(const char* name) {
     return value;
 }
 
-/// A part of a word: in small letters, and nothing that a shell would heed.
+/// A part of a word: in lower case, without characters that a shell would interpret.
 std::string part_of_word(std::string_view text) {
     std::string part;
     for (const char c : text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transfers of MPI-IO that are under way while their rank goes on: MPI_File_iwrite_at and
+// Transfers of MPI-IO that are under way while their rank continues: MPI_File_iwrite_at and
 // MPI_File_iread_at, or, where all ranks of the file post together, MPI_File_iwrite_at_all and
 // MPI_File_iread_at_all.
 //
@@ -9,7 +9,7 @@
 // is
 //   looking again and again, in the order of the posts, and the processor is offered to others
 //   between two rounds.
-// - A read past the end of the file, in OMPIO without an end, in Open MPI's ROMIO without a word.
+// - A read past the end of the file, in OMPIO without an end, in Open MPI's ROMIO without an error.
 //   It is refused here.
 // - One call of more than 2 GiB, of which ROMIO moves nothing and says that it moved all.
 // ROMIO in MPICH 4.0 never says that a transfer is over that failed on its way: the sentinel ends

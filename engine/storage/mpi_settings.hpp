@@ -34,7 +34,8 @@ HintVocabulary vocabulary_of_mpi();
 /// `file_system` is a type.
 std::string mpi_io_word(std::string_view library, std::string_view chosen,
                         std::string_view file_system);
-/// Of this process; Open MPI has several implementations, and a parameter `io` that chooses.
+/// The MPI-IO implementation of this process; Open MPI has several, and a parameter `io` that
+/// chooses.
 std::string mpi_io_word(std::string_view file_system);
 
 }  // namespace effio

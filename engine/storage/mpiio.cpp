@@ -168,7 +168,7 @@ Status MpiFile::do_set_view(const View& view, const Hints& hints) {
 
 Status MpiFile::do_set_hints(const Hints& hints) {
     const Info info(hints);
-    if (info.raw() == MPI_INFO_NULL) return {};  // nothing to say; libraries refuse to hear it
+    if (info.raw() == MPI_INFO_NULL) return {};  // nothing to set; libraries refuse an empty object
     return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
 }
 

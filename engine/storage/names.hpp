@@ -55,7 +55,7 @@ class Names {
     /// Creates a file (it must not exist), writes `data` in one call, syncs it if asked, closes it.
     virtual Status create_with(const std::string& path, std::span<const std::byte> data,
                                bool sync) = 0;
-    /// Opens a file for writing, creating it where it is missing; writes `data` at its begin in one
+    /// Opens a file for writing, creating it where it is missing; writes `data` at its start in one
     /// call unless empty, syncs it if asked, closes it.
     virtual Status write(const std::string& path, std::span<const std::byte> data, bool sync) = 0;
     /// Opens for reading only, reads into all of `data` (empty: just opens and closes).

@@ -30,7 +30,7 @@ struct NullDelays {
 
 std::unique_ptr<Storage> make_null_storage(Session& session, const NullDelays& delays);
 
-/// Of operations on names.
+/// Delays of operations on names.
 struct NullNameDelays {
     Seconds create{0};  ///< of a file, a node, a link
     Seconds stat{0};
@@ -40,7 +40,7 @@ struct NullNameDelays {
     Seconds other{0};
     std::int64_t only_rank = -1;  ///< the one rank that has the delays; -1 = all have
     void declare(OptionTable& table);
-    /// Of the slowest of them.
+    /// The longest of the delays.
     double longest() const;
 };
 

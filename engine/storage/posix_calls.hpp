@@ -20,7 +20,7 @@
 
 namespace effio {
 
-/// Of what benchmarks make, before the umask: no one but owner and group may write, as with the
+/// Modes of what benchmarks make, before the umask: only owner and group may write, as with the
 /// originals.
 inline constexpr unsigned new_file_mode = 0664;
 inline constexpr unsigned new_directory_mode = 0775;
@@ -58,7 +58,8 @@ inline Result<std::int64_t> pread_all(int fd, const std::string& path, std::span
     return pread_rest(fd, path, data, offset, moved);
 }
 
-/// At most eight pieces of memory to consecutive places, in one call where the system takes all.
+/// Writes at most eight pieces of memory to consecutive places, in one call where the system takes
+/// all.
 Result<std::int64_t> pwritev_all(int fd, const std::string& path,
                                  std::initializer_list<std::span<const std::byte>> pieces,
                                  std::int64_t offset);

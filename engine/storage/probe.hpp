@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does a feature of the storage layer work here? Tried on a small file before anybody relies on it.
+// Does a feature of the storage layer work here? Tried on a small file before a benchmark relies on
+// it.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::string fresh_token() {
     return token;
 }
 
-/// Of all that the run makes, each once.
+/// Directories of all that the run makes, each once.
 std::vector<std::string> directories_of(const Json& manifest) {
     std::vector<std::string> all;
     const auto add = [&all](std::string directory) {

@@ -2,7 +2,7 @@
 // What proves, after a kill, that data files are those of a run: a file in each of its data
 // directories that holds the run's manifest.
 //
-// A manifest in a result file is a claim that anybody can write. The mark is made by the run
+// A manifest in a result file is a claim that any user can write. The mark is made by the run
 // itself, in the directory, before any data file: whoever cleans up (`effio clean`) believes a
 // manifest only if the directory holds the same one in a file of the same owner, and removes only
 // files that were made after it. POSIX; the root works, an abrupt end on any rank takes the marks
@@ -30,7 +30,7 @@ class RunMarks {
     RunMarks(const RunMarks&) = delete;
     RunMarks& operator=(const RunMarks&) = delete;
 
-    /// Collective: makes the marks, before any rank goes on. The manifest gets the token and the
+    /// Collective: makes the marks, before any rank continues. The manifest gets the token and the
     /// inode of each directory. Nothing for runs without separate files, or whose files are
     /// kept anyway. A directory that takes no mark is not an error: nothing is cleaned there later.
     void make(Json& manifest);

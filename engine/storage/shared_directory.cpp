@@ -118,7 +118,7 @@ Result<std::optional<bool>> check_one(Session& session, const Topology& topology
     std::string home = topology.node_name;
     session.comm.broadcast(home);
     return io_error(
-        "plan the run", directory,
+        "cannot plan the run in", directory,
         fmt::format("the directory is not shared by all nodes: a file that rank 0 made there on {} "
                     "is not seen on {} of {} nodes ({}); use a directory of a shared file system, "
                     "or give --node-local if each node is to use its own",

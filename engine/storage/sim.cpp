@@ -191,7 +191,7 @@ Result<std::unique_ptr<SimRoom>> SimRoom::create(const Comm& comm) {
     }
     comm.broadcast(code);
     comm.broadcast(path);
-    if (code != 0) return system_error("create a directory for sim", path, code);
+    if (code != 0) return system_error("cannot create a directory for sim", path, code);
     std::unique_ptr<SimRoom> room(new SimRoom(path, comm.rank()));
     const auto marked = open_file(room->marker_, O_WRONLY | O_CREAT | O_EXCL);
     if (comm.min(marked ? 1 : 0) == 0) {

@@ -11,7 +11,7 @@
 namespace effio {
 
 /// A directory of this job's own that all its ranks see, gone when the last rank's object goes.
-/// Holds what `sim` stores; a path of the benchmark stands below it under its own
+/// Holds what `sim` stores; a path of the benchmark is below it under its own
 /// name; one that leads out of it ("../data") ends at its top.
 class SimRoom {
   public:
@@ -21,7 +21,7 @@ class SimRoom {
     SimRoom& operator=(const SimRoom&) = delete;
     ~SimRoom();
 
-    /// Where `path` really stands; its parent directories exist afterwards.
+    /// The real place of `path`; its parent directories exist afterwards.
     std::string inside(const std::string& path) const;
     /// The same, but nothing is created.
     std::string place_of(const std::string& path) const;

@@ -50,7 +50,7 @@ struct MemoryPieces {
     std::int64_t gap = 0;    ///< after each piece
 
     bool given() const { return piece > 0; }
-    /// From the start of the data to the end of their last byte.
+    /// Bytes from the start of the data to the end of their last byte.
     std::int64_t span_of(std::int64_t bytes) const {
         return bytes > 0 ? bytes + (bytes - 1) / piece * gap : 0;
     }

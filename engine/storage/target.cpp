@@ -37,9 +37,9 @@ void for_share(std::span<const FileSet> files, int rank, int ranks, Visit&& visi
 Status check_directory(const std::string& directory, int access_mode) {
     struct stat info{};
     if (stat(directory.c_str(), &info) != 0) {
-        return system_error("use the directory", directory, errno);
+        return system_error("cannot use the directory", directory, errno);
     }
-    if (!S_ISDIR(info.st_mode)) return system_error("use the directory", directory, ENOTDIR);
+    if (!S_ISDIR(info.st_mode)) return system_error("cannot use the directory", directory, ENOTDIR);
     if (access(directory.c_str(), access_mode) != 0) {
         return system_error(
             access_mode == X_OK ? "read in the directory" : "write in the directory", directory,
@@ -67,7 +67,7 @@ bool is_gone(Session& session, const std::string& path) {
     return look_until(session, [&path] { return !exists(path); });
 }
 
-/// In an end that is not orderly there is only stderr.
+/// Prints the error: in an end that is not orderly there is only stderr.
 bool report(const Status& removed) {
     if (removed) return true;
     std::fputs(fmt::format("effio: {}\n", removed.error().text()).c_str(), stderr);
@@ -256,7 +256,7 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     if (sums[4] > 0 && sums[2] == 0 && !r.only_read && !r.adopt_trees) {
         if (!target.full_.empty()) {
             mine.fail(session.signed_error(
-                io_error("plan the run", target.full_,
+                io_error("cannot plan the run in", target.full_,
                          "the file system is full: 0 bytes are available; free some, or use "
                          "another directory")));
         }
@@ -341,8 +341,8 @@ Status Target::check_tree(Session& session, const TreeSet& set, const std::strin
     if (request_.adopt_trees) {
         struct stat info{};
         if (lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-        Error error = exists(path) ? io_error("use the tree", path, kind_of(info.st_mode))
-                                   : system_error("use the tree", path, ENOENT);
+        Error error = exists(path) ? io_error("cannot use the tree", path, kind_of(info.st_mode))
+                                   : system_error("cannot use the tree", path, ENOENT);
         error.exit_code = ExitCode::usage;
         error.cause += "; create the tree first";
         return error;

@@ -74,11 +74,11 @@ class Target {
     }
     static Result<Target> prepare(Session& session, bool real_files, Request request);
 
-    /// In the first directory.
+    /// The path of a file in the first directory.
     std::string path(const std::string& name) const;
     std::string path(const FileSet& set, int i) const;
     const ByteCap& cap() const { return cap_; }
-    /// Of the first directory.
+    /// The file system of the first directory.
     const std::optional<FileSystem>& file_system() const { return file_system_; }
     /// How many files of ours existed before and are left alone (use_existing).
     std::int64_t existing() const { return existing_; }

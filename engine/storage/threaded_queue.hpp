@@ -8,9 +8,9 @@
 
 namespace effio {
 
-/// Of a file whose element is the byte and whose view has no holes. Its calls are made one after
-/// the other, in the order of the posts, by a thread of the queue's own, which alone uses the file
-/// from the first post on until all were waited for; the call of an MPI library needs one that
+/// A queue for a file whose element is the byte and whose view has no holes. Its calls are made one
+/// after the other, in the order of the posts, by a thread of the queue's own, which alone uses the
+/// file from the first post on until all were waited for; the call of an MPI library needs one that
 /// allows that. Where time is virtual nothing runs next to the rank but time: a transfer moves its
 /// data when it is posted, and is over when the clock has come so far. An error where the system
 /// gives no thread.

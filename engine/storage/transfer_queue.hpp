@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transfers that are under way while their rank goes on: posted, and waited for in any order.
+// Transfers that are under way while their rank continues: posted, and waited for in any order.
 #pragma once
 
 #include <cstddef>

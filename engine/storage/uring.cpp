@@ -24,7 +24,7 @@ namespace {
 constexpr CallNames uring_calls{CallNames::plain("io_uring write", "io_uring read").transfers,
                                 "set view", "set hints", "fsync", "close"};
 
-/// Each transfer that is waited for is a sign of life for who watches.
+/// Each transfer that is waited for is a sign of life for the watchdog.
 constexpr const char* uring_waits = "wait for io_uring";
 
 /// One transfer on its way.
@@ -114,7 +114,7 @@ class Ring {
         if (is_open_) io_uring_queue_exit(&ring_);
     }
 
-    /// Errno of who refused it; 0 if transfers within this memory use it from now on.
+    /// Errno of the call that refused it; 0 if transfers within this memory use it from now on.
     int register_memory(RegisteredMemory memory) {
         const auto pieces = memory.pieces();
         const int code =
@@ -125,8 +125,8 @@ class Ring {
 
     const Request& request(std::size_t slot) const { return requests_[slot]; }
 
-    /// Sent at once: it goes on while its rank does something else, and the device has all that are
-    /// under way. With one system call for several it waits for work, and moves a tenth less.
+    /// Sent at once: it continues while its rank does something else, and the device has all that
+    /// are under way. With one system call for several it waits for work, and moves a tenth less.
     void post(std::size_t slot, const Request& request) {
         prepare_for_wait(slot, request);
         io_uring_submit(&ring_);  // what is refused is sent by the wait
@@ -182,8 +182,8 @@ class Ring {
         return error;
     }
 
-    /// Takes all completions. What came short goes on from where it stopped, but at the end of the
-    /// file.
+    /// Takes all completions. A short transfer continues from where it stopped, but at the end of
+    /// the file.
     void gather() {
         over_.clear();
         next_ = 0;

@@ -12,7 +12,7 @@ void UringSettings::declare(OptionTable& table) {
     table.choice("registered", registered, {{"no", false}, {"yes", true}},
                  "the memory of queued transfers is registered with the kernel, which then need "
                  "not look it up for each of them; where that is refused (ulimit -l) the result "
-                 "says so and the run goes on without");
+                 "reports it and the run continues without");
 }
 
 }  // namespace effio

@@ -100,7 +100,7 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def shown(block: Block) -> list[Shown]:
-    """The commands of a `console` block; a line that ends in a backslash goes on in the next."""
+    """The commands of a `console` block; a line that ends in a backslash continues in the next."""
     found: list[Shown] = []
     lines = list(enumerate(block.text.splitlines(), block.line + 1))
     while lines:

@@ -18,7 +18,7 @@
  *            bit=N         of the N-th byte of the call, modulo its length, one bit is inverted
  *            count         nothing goes wrong; the calls are logged
  *            hang          the call does not return
- *            interrupt     the process gets SIGINT before the call, which goes on
+ *            interrupt     the process gets SIGINT before the call, which continues
  *            late=SECONDS  a barrier is left so much after the others were free to go
  *            step=SECONDS  the time of day jumps by so much (clock)
  *     file   only files whose path ends like this (MPI libraries have files of like names)

@@ -36,7 +36,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char* format, ...) 
     close(fd);
 }
 
-/* The message to send in its place: `data`, or a copy with a wrong bit, which stays for ever
+/* The message to send in its place: `data`, or a copy with a wrong bit, which stays forever
  * because the call may only begin to send it. */
 static const void* message(const void* data, size_t bytes, MPI_Datatype type, int to) {
     if (type != MPI_BYTE || bytes == 0 || to == MPI_PROC_NULL || my_rank() != fault_rank)

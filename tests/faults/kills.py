@@ -42,7 +42,7 @@ class Expected:
     why: str
 
     def check(self, run: Run, files: list[str]) -> None:
-        """`files` are those of the run that were there before anybody cleaned up."""
+        """`files` are those of the run that were there before any user cleaned up."""
         assert shown(run.code) in self.codes, run
         assert (run.result.status or "") in self.ends, run
         if self.data != "either":
@@ -120,7 +120,7 @@ def launcher(run: KilledRun) -> None:
 
 
 def stopped_launcher(run: KilledRun) -> None:
-    """The ranks go on without it: one measurement more shows that."""
+    """The ranks continue without it: one measurement more shows that."""
     run.job.process.send_signal(signal.SIGSTOP)
     run.wait_for_measurements(run.measured() + 1)
     run.job.process.kill()

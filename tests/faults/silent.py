@@ -392,7 +392,7 @@ def measure(
     keep: Callable[[Tries], None] = lambda _: None,
 ) -> Tries:
     """The numbers of found and tried faults, for each fault that can occur; `keep` gets them after
-    each fault. Draws go on until `tries` of them fell into data, up to a limit."""
+    each fault. Draws continue until `tries` of them fell into data, up to a limit."""
     counts = before or Tries({}, {})
     calls = {
         call: setting.calls(row, call) for call in sorted({f.call for f in setting.faults.values()})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that stand still, and results that grow: what the tests of faults do to a job."""
+"""Ranks that hang, and results that grow: what the tests of faults do to a job."""
 
 from __future__ import annotations
 

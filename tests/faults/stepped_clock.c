@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loaded before a program: the time of day jumps by EFFIO_STEP seconds, EFFIO_STEP_AFTER seconds
 // after the program's first look at it, or from when the file EFFIO_STEP_FILE exists. Other clocks
-// go on.
+// continue.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

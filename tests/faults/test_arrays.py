@@ -35,7 +35,7 @@ def check_ended(run: Run, data: Path, file: str) -> None:
 LOST = {
     # OMPIO reports nothing; the check of the values finds it.
     ("openmpi-ompio", "pnetcdf"): {1},
-    # The ranks go on to different calls of MPI, which ends the job, or leaves it to the watchdog.
+    # The ranks continue to different calls of MPI, which ends the job, or the watchdog does.
     ("openmpi-ompio", "netcdf4"): {MPI_ERR_INTERN, 5},
 }
 

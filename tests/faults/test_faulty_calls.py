@@ -156,7 +156,7 @@ def test_no_shared_pointer_here(faulty: Faulty) -> None:
 
 
 def test_the_result_file_cannot_be_written(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """The measurement goes on, but the run does not end as if nothing had happened."""
+    """The measurement continues, but the run does not end as if nothing had happened."""
     faulty = Faulty(any_engine, tmp_path, data)
     run = faulty.run("write,error=28,from=20,file=.jsonl")
     assert run.code == 7, run

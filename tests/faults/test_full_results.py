@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results whose place is full: the run goes on, its lines are kept where there is room, the code
+"""Results whose place is full: the run continues, its lines are kept where there is room, the code
 says that they are not where they were requested (docs/exit-codes.md)."""
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def check_kept(run: Run, result: Path, rescued: Path) -> None:
     assert run.code == 7, run
     reported = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
     assert reported == [
-        f"effio-mpi: write the result file {result}: No space left on device; all results are "
-        f"kept in {rescued}"
+        f"effio-mpi: cannot write the result file {result}: No space left on device; all results"
+        f" are kept in {rescued}"
     ]
     kept = load(rescued)
     assert kept.status == "done"  # of the measurement
@@ -116,8 +116,8 @@ def test_a_place_that_vanishes(
     rescued = other / f"effio-rescued-{place.name}-r.jsonl"
     reported = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
     assert reported == [
-        f"effio-mpi: write the result file {place}/r.jsonl: it is no longer there; all results "
-        f"are kept in {rescued}"
+        f"effio-mpi: cannot write the result file {place}/r.jsonl: it is no longer there; all"
+        f" results are kept in {rescued}"
     ]
     kept = load(rescued)
     assert kept.status == "done"
@@ -145,8 +145,8 @@ def test_a_place_that_is_none(any_engine: Engine, tmp_path: Path, data: Path, wh
     (tmp_path / "file").touch()
     run = run_with(any_engine, tmp_path, tmp_path / where, data)
     assert run.code == 7, run
-    assert f"effio-mpi: create the result file: {tmp_path / where}" in run.stderr or (
-        f"effio-mpi: create the result file {tmp_path / where}" in run.stderr
+    assert f"effio-mpi: cannot create the result file: {tmp_path / where}" in run.stderr or (
+        f"effio-mpi: cannot create the result file {tmp_path / where}" in run.stderr
     )
     assert list(data.iterdir()) == []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that stand still: the launcher comes back, and the result file holds every measurement that
+"""Ranks that hang: the launcher comes back, and the result file holds every measurement that
 was finished. What is killed is in test_kills.py."""
 
 from __future__ import annotations

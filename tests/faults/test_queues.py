@@ -196,7 +196,7 @@ def test_a_signal_leaves_nothing_under_way(
 def test_a_second_signal_ends_what_is_under_way_at_once(
     mpi: Engine, tmp_path: Path, data: Path, way: str
 ) -> None:
-    """Rank 1 stands still with its transfers, so that rank 0 cannot stop in order. The launcher
+    """Rank 1 hangs with its transfers, so that rank 0 cannot stop in order. The launcher
     ends the one that stands; what it had under way ends with it."""
     job = paced(mpi, way, tmp_path, data, "--watchdog=0s")
     asked, frozen = job.ranks()

@@ -42,9 +42,9 @@ def test_a_full_disk_at_one_files_tail_leaves_the_streams_of_the_others(faulty: 
     assert error["rank"] == 1
     assert error["path"].endswith("c.000001")
     found = check(faulty, faulty.data / "c")
-    assert f"{faulty.data / 'c'}: whole" in found
+    assert f"{faulty.data / 'c'}: complete" in found
     assert f"{faulty.data / 'c'}.000001: not closed" in found
-    assert "streams that are whole: ranks 0" in found
+    assert "complete streams: ranks 0" in found
 
 
 def test_a_full_disk_in_the_data_leaves_no_stream_that_is_known_to_be_whole(
@@ -57,7 +57,7 @@ def test_a_full_disk_in_the_data_leaves_no_stream_that_is_known_to_be_whole(
     assert run.code == 3, run
     found = check(faulty, faulty.data / "c")
     assert found.count("not closed") == 2
-    assert "streams that are whole: none" in found
+    assert "complete streams: none" in found
 
 
 def test_a_collectors_failure_is_of_the_rank_whose_data_it_was(faulty: Faulty) -> None:
@@ -94,4 +94,4 @@ def test_killed_writers_leave_no_stream_that_is_known_to_be_whole(
     job.finish()
     found = check(faulty, files[0])
     assert found.count("not closed") == 2
-    assert "streams that are whole: none" in found
+    assert "complete streams: none" in found

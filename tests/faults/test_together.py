@@ -60,7 +60,7 @@ def test_a_group_without_its_directory_never_starts(any_engine: Engine, tmp_path
 def test_a_hang_of_one_group_stops_the_other_in_order(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """One rank of the second group stands still, and the watchdog of the other one ends the job."""
+    """One rank of the second group hangs, and the watchdog of the other one ends the job."""
     any_engine.needs_ranks(4)
     job = start(
         any_engine,
@@ -92,7 +92,7 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
 def test_a_group_that_stands_still_whole_is_found_by_the_other_one(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """Its own watchdogs stand still with it. A launcher that wakes it up before it ends it lets it
+    """Its own watchdogs hang with it. A launcher that wakes it up before it ends it lets it
     have a last word."""
     any_engine.needs_ranks(3)
     job = start(
@@ -119,7 +119,7 @@ def test_a_group_that_stands_still_whole_is_found_by_the_other_one(
 def test_a_second_signal_ends_the_job_at_once(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """A rank of the second group stands still, so that its group cannot stop in order; the other
+    """A rank of the second group hangs, so that its group cannot stop in order; the other
     group still can."""
     any_engine.needs_ranks(3)
     job = start(

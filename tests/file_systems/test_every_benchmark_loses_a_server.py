@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One of three servers is killed, or stops to answer, in the middle of each benchmark of storage:
-the run ends with what is true or goes on, keeps what was measured, and `effio clean` removes the
+the run ends with what is true or continues, keeps what was measured, and `effio clean` removes the
 rest when the server is back."""
 
 from __future__ import annotations
@@ -154,12 +154,12 @@ def _lose(words: str, how: str, engine: Engine, made: Mounted, cwd: Path) -> tup
     (folder,) = Store(cwd / "effio-runs").folders()
     result, record = folder.result(), folder.record()
     outcome = record.outcome if record is not None else None
-    status = "goes on" if goes_on else outcome.status if outcome is not None else "?"
+    status = "continues" if goes_on else outcome.status if outcome is not None else "?"
     ended = Ended(status, seconds, outcome.reason if outcome is not None else "")
     ended.kept = sum(m.valid for m in result.measurements)
     if not in_time:
-        ended.fault = f"neither ends nor goes on within {PATIENCE} s"
-    elif status not in ("goes on", "io_error", "hung", "data_errors", "done"):
+        ended.fault = f"neither ends nor continues within {PATIENCE} s"
+    elif status not in ("continues", "io_error", "hung", "data_errors", "done"):
         ended.fault = f"status {status}: {ended.reason}"
     elif status in ("io_error", "hung") and str(made.places[0]) not in ended.reason:
         ended.fault = f"without its place: {ended.reason}"

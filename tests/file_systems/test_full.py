@@ -34,6 +34,6 @@ def test_a_full_file_system_is_refused_and_the_card_stops(
         pytest.skip(f"no MooseFS here: {reason}")
     assert done.returncode == 3, done.stderr
     assert "the file system is full: 0 bytes are available" in done.stderr
-    assert "b_eff_io: not run: stream could not go on" in done.stderr
+    assert "b_eff_io: not run: stream could not continue" in done.stderr
     assert left == []
     assert seconds < 60

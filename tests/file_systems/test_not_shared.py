@@ -28,7 +28,8 @@ def test_a_node_local_directory_is_refused_before_anything_is_measured(
     nodes = _two(mount)
     run = mpi.run([*WORDS, "--dir", data], tmp_path, prefix=at_same_path(nodes, data), env=APART)
     assert run.code == 3, run
-    assert f"plan the run {data}: the directory is not shared by all nodes" in run.stderr, run
+    refused = f"cannot plan the run in {data}: the directory is not shared by all nodes"
+    assert refused in run.stderr, run
     assert "made there on node1 is not seen on 1 of 2 nodes (node2)" in run.stderr, run
     assert run.result.measurements == []
     assert [path for node in nodes for path in node.iterdir()] == []

@@ -85,9 +85,9 @@ def test_a_server_dies(
             died = time.monotonic()
             patience = 4 * WATCHDOG[kind] + 60
             try:
-                # A file system that heals goes on: then it has to do so for ten measurements.
+                # A file system that heals continues: then it has to do so for ten measurements.
                 while process.poll() is None and _measurements(tmp_path) < measured + 10:
-                    assert time.monotonic() < died + patience, "neither ends nor goes on"
+                    assert time.monotonic() < died + patience, "neither ends nor continues"
                     time.sleep(0.1)
             finally:
                 if process.poll() is None:

@@ -107,7 +107,7 @@ def test_a_cancelled_job_is_reported_and_gone_on_with(
     tmp_path: Path,
 ) -> None:
     """Both cannot have begun before they are cancelled: one is held, one is over the limit of the
-    partition, which Slurm takes and lets wait for ever."""
+    partition, which Slurm takes and lets wait forever."""
     words = [*EFFIO, "run", "s.toml", *WHERE, "--submit"]
     with subprocess.Popen(
         [*words, *more],

@@ -370,7 +370,7 @@ def test_a_link_of_known_rate(
 def test_messages_that_take_no_time_have_no_rate(
     any_engine: Engine, tmp_path: Path, benchmark: str
 ) -> None:
-    """Loops of rings would be made longer for ever."""
+    """Loops of rings would be made longer forever."""
     run = any_engine.alone([benchmark, "--backend", "sim"], tmp_path)
     assert run.code == 2, run
     assert "messages take no time; give --backend-options message-latency=TIME" in run.stderr

@@ -138,7 +138,7 @@ def test_null_cannot_serve_a_benchmark_that_reads_back(
 ) -> None:
     run = any_engine.alone([*QUICK, "--backend", "null", "--dir", data], tmp_path)
     assert run.code == 2, run
-    assert "backend null lacks what this run needs: reading back what was written" in run.stderr
+    assert "backend null cannot do what this run needs: reading back what was written" in run.stderr
     assert list(tmp_path.glob("*.jsonl")) == [], "a run that is refused leaves nothing"
 
 

@@ -165,7 +165,7 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
 def test_a_group_that_takes_no_virtual_time_ends_the_run(
     any_engine: Engine, tmp_path: Path
 ) -> None:
-    """It could repeat for ever and never run at the same time as the others."""
+    """It could repeat forever and never run at the same time as the others."""
     names = "1: mdtest --backend sim --items 2"
     run = any_engine.run(
         ["interference", "-g", f"1: ior {SIM} --block 1MiB", "-g", names, "--rounds", "1"],

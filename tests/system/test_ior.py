@@ -424,7 +424,7 @@ def test_a_limit_before_the_steady_state_is_reported(
         (["--backend=posix", "--threads=2", "--collective"], "--threads"),
         (["--backend=mpiio", "--threads=2"], "backend mpiio lacks"),
         (["--backend=null", "--verify=read"], "backend null lacks"),
-        (["--backend=posix", "--hint=cb_nodes=1"], "lacks what this run needs: hints (--hint"),
+        (["--backend=posix", "--hint=cb_nodes=1"], "cannot do what this run needs: hints (--hint"),
     ],
 )
 def test_bad_input_is_refused(

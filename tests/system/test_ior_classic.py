@@ -326,7 +326,7 @@ def test_the_path_is_that_of_the_first_task_without_the_repetition(
 def test_used_space_is_what_all_users_have(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
-    """Half of this file system is root's reserve: free, but not for everybody."""
+    """Half of this file system is root's reserve: free, but not for all users."""
     image = tmp_path / "image"
     with image.open("wb") as file:
         file.truncate(16 * MIB)

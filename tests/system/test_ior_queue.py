@@ -179,8 +179,11 @@ def test_a_signal_to_one_rank_ends_collective_calls_on_all(engine: Engine, tmp_p
 @pytest.mark.parametrize(
     ("words", "reported"),
     [
-        (["--queue-depth=4"], "backend posix lacks what this run needs: transfers that are queued"),
-        (["--backend=mmap", "--queue-depth=4"], "backend mmap lacks what this run needs"),
+        (
+            ["--queue-depth=4"],
+            "backend posix cannot do what this run needs: transfers that are queued",
+        ),
+        (["--backend=mmap", "--queue-depth=4"], "backend mmap cannot do what this run needs"),
         (["--backend=mpiio", "--queue-depth=4", "--collective"], "run the same with --trial"),
         (["--backend=mpiio", "--trial"], "--trial and --tried are of calls that are both"),
         (["--backend=mpiio", "--collective", "--tried=x"], "--trial and --tried are of calls"),
@@ -200,7 +203,7 @@ def test_a_signal_to_one_rank_ends_collective_calls_on_all(engine: Engine, tmp_p
         ),
         (
             ["--backend=uring", "--queue-depth=2", "--collective", "--tried=x"],
-            "lacks what this run needs: collective calls that are queued",
+            "cannot do what this run needs: collective calls that are queued",
         ),
         (
             ["--backend=mpiio", "--queue-depth=2", "--collective", "--tried=lam-7.1-own"],

@@ -264,7 +264,7 @@ def test_a_plan_that_does_not_fit_leaves_no_directory(
 
 
 def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) -> None:
-    """The original opens them for reading and writing, which somebody else may not."""
+    """The original opens them for reading and writing, which another user may not."""
     common = [*QUICK, "-n", "3", "--things", "files", "-w", "10", "-d", elsewhere]
     made = any_engine.run([*common, "--phases", "create", "--keep"], elsewhere)
     assert made.code == 0, made

@@ -307,7 +307,7 @@ def test_a_way_that_a_backend_lacks(any_engine: Engine, tmp_path: Path, data: Pa
     words = ["overlap", "--backend=posix", "--dir", data, "--transfer=4KiB", "--repetitions=1"]
     run = any_engine.run([*words, "--ways=nonblocking"], tmp_path, ranks=1)
     assert run.code == 2, run
-    assert "backend posix has no transfers that go on by themselves" in run.stderr
+    assert "backend posix has no transfers that continue by themselves" in run.stderr
     run = any_engine.run([*words, "--work-time=1ms"], tmp_path, ranks=1)
     assert run.code == 0, run
     (why,) = [w for w in run.result.run["overlap"]["left_out"] if w.startswith("nonblocking")]

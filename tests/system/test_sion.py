@@ -49,8 +49,8 @@ def test_the_streams_of_a_container_are_what_its_tasks_wrote(
     assert run.code == 0, run
     run = any_engine.alone(["sion", "check", path], tmp_path)
     assert run.code == 0, run
-    assert "streams that are whole: ranks 0-4" in run.stdout
-    assert run.stdout.count(": whole, ") == files
+    assert "complete streams: ranks 0-4" in run.stdout
+    assert run.stdout.count(": complete, ") == files
 
 
 def test_ls_says_what_the_container_says(any_engine: Engine, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_only_file_of_a_container_may_be_number_1(any_engine: Engine, tmp_pa
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_containers_with_keys(any_engine: Engine, tmp_path: Path, order: str) -> None:
-    """Key 7 of rank 0 has two records, of which the second goes on in another chunk; rank 1 has
+    """Key 7 of rank 0 has two records, of which the second continues in another chunk; rank 1 has
     none at all."""
     long = bytes(range(256)) * 3
     streams = [records((7, b"ab"), (-1, b""), (7, long), order=order), b""]
@@ -172,7 +172,7 @@ def test_of_a_container_that_was_not_closed_no_stream_is_known_to_be_whole(
     run = any_engine.alone(["sion", "check", path], tmp_path)
     assert run.code == 1, run
     assert f"{path}: not closed: " in run.stdout
-    assert "streams that are whole: ranks 2-4" in run.stdout
+    assert "complete streams: ranks 2-4" in run.stdout
     run = any_engine.alone(["sion", "cat", path, "--rank", "0"], tmp_path)
     assert run.code == 1, run
     assert "not closed" in run.stderr, run
@@ -187,7 +187,7 @@ def test_a_missing_file_takes_its_streams_with_it(any_engine: Engine, tmp_path: 
     run = any_engine.alone(["sion", "check", path], tmp_path)
     assert run.code == 1, run
     assert "out.sion.000001" in run.stdout
-    assert "streams that are whole: ranks 0, 2-4" in run.stdout
+    assert "complete streams: ranks 0, 2-4" in run.stdout
 
 
 def test_a_truncated_file_is_known_by_its_tail(any_engine: Engine, tmp_path: Path) -> None:

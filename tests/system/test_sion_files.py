@@ -76,7 +76,7 @@ def test_collectors_pack_the_chunks_of_their_group(
 def test_collectors_need_collective_calls(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     run = any_engine.run(sion(data, "collector-tasks=2"), tmp_path)
     assert run.code == 2, run
-    assert "collectors take what collective calls move" in run.stderr
+    assert "collectors apply to collective calls only" in run.stderr
     assert list(data.iterdir()) == []
 
 
@@ -188,7 +188,7 @@ def test_what_a_later_file_says_is_judged_like_the_first(
     assert check.code == 1, check
     assert f"{wrong} at byte {place}: " in check.stdout
     assert cause in check.stdout
-    assert "streams that are whole: ranks 0" in check.stdout, check
+    assert "complete streams: ranks 0" in check.stdout, check
     words = [*IOR, "--dir", data, "--keep", "--name", "theirs", "--segments", "3"]
     run = any_engine.run([*words, "--backend", "sion", "--phases", "read"], tmp_path)
     assert run.code == 3, run

@@ -277,7 +277,7 @@ void report_pairs(Session& session, const PairsResult& result) {
     std::string text =
         fmt::format("\nPairs of ranks, one at a time, messages of 1 B and {}: {} of {}{}\n{}",
                     shown_size(Bytes{result.bytes}), result.pairs.size(), result.pairs_in_all,
-                    result.sampled() ? ", a sample in which each rank is met equally often" : "",
+                    result.sampled() ? ", a sample in which each rank appears equally often" : "",
                     table.text(2));
     for (const SlowRank& r : ranks) {
         text += fmt::format("  SLOW RANK {}: {:.0f} % of the usual bandwidth\n", r.rank,

@@ -21,7 +21,7 @@ class Tournament {
     explicit Tournament(int ranks) : ranks_(ranks), places_(ranks + ranks % 2) {}
     int rounds() const { return places_ - 1; }
     int pairs_per_round() const { return ranks_ / 2; }
-    /// No one in the round that leaves the rank out.
+    /// Empty in the round that leaves the rank out.
     std::optional<int> partner(int rank, int round) const;
 
   private:

@@ -25,27 +25,30 @@ void Parameters::declare(OptionTable& table) {
     table.flag("quick", quick,
                "a tenth of the time: 2 repetitions, 6 random rings, 0.05 s for each size and "
                "method; more spread, NOT VALID officially");
-    table.add("repetitions", repetitions_asked, "of the whole series; the best one counts")
+    table
+        .add("repetitions", repetitions_asked,
+             "repetitions of the whole series; the best one counts")
         .range(1, 1000)
         .automatic("3; 2 if quick");
-    table.add("random-patterns", random_asked, "rings of all ranks in random order")
+    table.add("random-patterns", random_asked, "number of rings of all ranks in random order")
         .range(1, 10000)
         .automatic("30; 6 if quick");
     table
         .add("loop-time", loop_time_asked,
-             "that all patterns together should take for one size and method")
+             "time that all patterns together should take for one size and method")
         .range(1e-6, 1e6)
         .automatic("0.5s; 0.05s if quick");
     table
         .add("seed", seed,
-             "of the random rings (srand48); the same seed and number of ranks give the same rings")
+             "seed of the random rings (srand48); the same seed and number of ranks give the same "
+             "rings")
         .range(0, 4294967295.0)
         .automatic("the time of day, recorded in the result");
     table.choice("methods", methods,
                  {{option_name(Method::sendrecv), Method::sendrecv},
                   {option_name(Method::alltoallv), Method::alltoallv},
                   {option_name(Method::nonblocking), Method::nonblocking}},
-                 "ways to exchange messages");
+                 "methods of exchanging messages");
     table.choice("patterns", additional, {{"all", true}, {"counting", false}},
                  "all, or only the rings and random rings that count, without the 13 that are only "
                  "reported");
@@ -66,10 +69,10 @@ void Parameters::declare(OptionTable& table) {
     table.choice(
         "pairs", pairs, {{"none", Pairs::none}, {"sampled", Pairs::sampled}, {"all", Pairs::all}},
         "afterwards measure latency and bandwidth of pairs of ranks, one pair at a time: every "
-        "pair, or a sample in which each rank is met equally often");
+        "pair, or a sample in which each rank appears equally often");
     table.add("pairs-size", pairs_bytes, "message for the bandwidth of pairs")
         .range(1, static_cast<double>(GiB));
-    table.add("pairs-limit", pairs_limit, "pairs in a sample, at most (but each rank once)")
+    table.add("pairs-limit", pairs_limit, "most pairs in a sample; each rank appears at least once")
         .range(1, 1e9);
     network.declare(table);
 }

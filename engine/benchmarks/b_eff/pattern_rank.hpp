@@ -27,7 +27,7 @@ class PatternRank {
     PatternRank& operator=(const PatternRank&) = delete;
 
     const Pattern& pattern() const { return pattern_; }
-    /// Of this rank in the pattern, as its partners count; -1 if it has no part in it.
+    /// Place of this rank in the pattern, as its partners count; -1 if it has no part in it.
     int position() const { return position_; }
     /// The steps of this rank; none if it is idle.
     std::span<const Partners> partners() const { return partners_; }

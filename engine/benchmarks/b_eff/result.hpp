@@ -91,7 +91,7 @@ class RunResult {
     MessageCounts verified;  ///< of all experiments
     bool complete = false;
 
-    /// Of an official run's loops: repetitions, lengths and methods of half a second each.
+    /// Share of an official run's loops: repetitions, lengths and methods of half a second each.
     double official_time_share() const;
     int repetitions() const { return setup.parameters.repetitions(); }
     std::size_t pattern_count() const { return setup.patterns.size(); }
@@ -133,7 +133,7 @@ Means means_over(const std::vector<Pattern>& patterns, Value&& value);
 
 /// The official way, or with one method or repetition alone.
 Means effective_bandwidth(const RunResult& run, RunResult::Choice choice = {});
-/// At one length.
+/// Mean bandwidths at one length.
 Means bandwidth_at(const RunResult& run, int length, RunResult::Choice choice = {});
 
 /// The results in addition to b_eff. Seconds and bytes per second; 0 where not measured.

@@ -236,7 +236,7 @@ void Runner::count_node_steps(std::size_t pattern, PatternRank& rank) {
     run_.node_steps[pattern] = {counts[0], counts[1]};
 }
 
-/// From what each rank measured to one value for all: the slowest rank counts.
+/// Reduces what each rank measured to one value for all: the slowest rank counts.
 void Runner::collect(int repetition, int length, std::span<const std::int64_t> loops,
                      const RankResult& own) {
     const std::size_t n = own.seconds.size();
@@ -325,7 +325,7 @@ bool Runner::too_long(int repetition, int length) const {
     return false;
 }
 
-/// By the root's own rate at the length before; the later method on a tie.
+/// Chooses by the root's own rate at the length before; the later method on a tie.
 int Runner::best_method(int repetition, int length, std::size_t pattern) const {
     int best = -1;
     double best_rate = 0;

@@ -26,7 +26,7 @@ class Runner {
     /// All repetitions. Collective.
     Ending measure();
 
-    /// For passes after it that use the same communicator and buffers.
+    /// For later passes that use the same communicator and buffers.
     const Comm& line() const { return line_; }
     Messages& messages() { return messages_; }
 

@@ -13,7 +13,7 @@ namespace effio::b_eff {
 
 /// Writes a measurement for each experiment, a figure for each average and result.
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
-/// Prints a line for each length while the run goes on, and the tables at the end.
+/// Prints a line for each length while the run continues, and the tables at the end.
 std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path);
 
 /// The members of the `run` line that only this benchmark knows.

@@ -27,7 +27,7 @@ struct RowTask {
     Access writer = Access::write;  ///< reading: who wrote the data last
     Row row;
     CallForm form;
-    View place;                ///< the row's stream of bytes in the file, from its begin
+    View place;                ///< the row's stream of bytes in the file, from its start
     std::optional<View> view;  ///< to be set at the start of the row
     bool has_hints = false;
     Hints hints;

@@ -80,7 +80,7 @@ const Fields<RowResult>& row_fields() {
         {"root_seconds", root_fields(), "of the root", &R::times},
         {"batch_means", batch_means_fields(Unit::bytes_per_second),
          "interval of the rate within the row", [](const R& r) { return BatchMeans(r.batches); }},
-        {"sets_view", Unit::flag, "the row begins with MPI_File_set_view", &R::sets_view}};
+        {"sets_view", Unit::flag, "the row starts with MPI_File_set_view", &R::sets_view}};
     return fields;
 }
 
@@ -166,7 +166,7 @@ const Fields<Setup>& setup_fields() {
         {"time_units", Unit::count, "of a partition", [](const S& s) { return s.budget.units; }},
         {"unit_seconds", Unit::seconds, "of a time unit",
          [](const S& s) { return s.budget.unit_seconds; }},
-        {"quick_look", Unit::flag, "short, and not valid",
+        {"quick_look", Unit::flag, "a quick check: short, and not valid",
          [](const S& s) { return s.parameters.quick_look; }},
         {"cap_bytes", Unit::bytes, "that the run may use", &S::cap_bytes},
         {"cap_reason", Unit::word, "source of this limit", &S::cap_reason}};
@@ -340,21 +340,29 @@ ResultInfo result_info() {
         if (with_interval) detail.push_back(interval_field());
         info.figures.push_back({name, unit, meaning, place, std::move(detail)});
     };
-    add("type_bandwidth", Unit::bytes_per_second, "of a type in an access", type_fields().infos());
-    add("access_bandwidth", Unit::bytes_per_second, "mean of the types in an access",
-        access_fields().infos());
-    add("write_average", Unit::bytes_per_second, "of a partition", judged_fields().infos());
-    add("b_eff_io_partition", Unit::bytes_per_second, "of a partition", judged_fields().infos());
+    add("type_bandwidth", Unit::bytes_per_second,
+        "bytes of a pattern type in an access over its time with open and close",
+        type_fields().infos());
+    add("access_bandwidth", Unit::bytes_per_second,
+        "mean of the types in an access; scatter counts twice", access_fields().infos());
+    add("write_average", Unit::bytes_per_second,
+        "mean of the write types and, for scatter, rewrite", judged_fields().infos());
+    add("b_eff_io_partition", Unit::bytes_per_second,
+        "geometric mean of writing and reading of a partition", judged_fields().infos());
     FieldInfos whole = judged_fields().infos();
     whole.push_back(official_share_field());
-    add("b_eff_io", Unit::bytes_per_second, "of the best partition", std::move(whole));
+    add("b_eff_io", Unit::bytes_per_second, "the number of the run: that of the best partition",
+        std::move(whole));
     auto& best = info.figures.back();  // nothing but the reason, if no partition is complete
     best.where = if_known(std::move(best.where));
     best.detail = if_known(std::move(best.detail));
-    add("balance_time", Unit::seconds, "to write the total memory at b_eff_io",
+    add("balance_time", Unit::seconds, "time to write the total memory at b_eff_io",
         balance_fields().infos(), false);
-    info.figures.push_back(
-        {"shared_file_pointer", Unit::number, "1: type 1 uses it", {}, pointer_fields().infos()});
+    info.figures.push_back({"shared_file_pointer",
+                            Unit::number,
+                            "1: type shared used it; 0: individual pointers replaced it",
+                            {},
+                            pointer_fields().infos()});
     info.figures.push_back(until_ci_info());
     return info;
 }

@@ -13,7 +13,7 @@ namespace effio::b_eff_io {
 
 /// Writes a measurement per row and file, a figure per average and result.
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
-/// Prints a line per row while the run goes on, and the table with the verdict at the end.
+/// Prints a line per row while the run continues, and the table with the verdict at the end.
 std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path);
 
 /// The members of the `run` line that only this benchmark knows.

@@ -20,7 +20,8 @@ std::string mib(std::int64_t bytes) {
     return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
 }
 
-/// Of several with their range, and from five on with half of the 95 % interval of the mean.
+/// The mean; of several rates also their range, and from five on half of the 95 % interval of the
+/// mean.
 std::string mean_in_words(const std::vector<double>& rates) {
     const Samples samples = samples_of(rates);
     std::string mean = format_rate(samples.mean());

@@ -32,13 +32,13 @@ class Values {
     Values(const Geometry& geometry, Fill fill, std::int64_t number, const DataShape& shape = {})
         : geometry_(geometry), fill_(fill), number_(number), shape_(shape) {}
 
-    /// Of a cell of the whole mesh; `cell` counts those of a block with guards, x fastest. Sums of
-    /// eight are exact in double precision.
+    /// Value of a cell of the whole mesh; `cell` counts those of a block with guards, x fastest.
+    /// Sums of eight are exact in double precision.
     double unknown(int variable, std::int64_t block, std::int64_t cell) const;
     /// The mean of the cells that meet at a corner of a block, guard cells included.
     double corner(int variable, std::int64_t block, std::int64_t x, std::int64_t y,
                   std::int64_t z) const;
-    /// Of the tree, `element` within the block.
+    /// Value of a field of the tree, `element` within the block.
     std::int32_t whole(Field field, std::int64_t block, std::int64_t element) const;
     double real(Field field, std::int64_t block, std::int64_t element) const;
 
@@ -63,7 +63,7 @@ struct WrongData {
 
 class Mesh {
   public:
-    /// Of `count` blocks from the global number `first` on.
+    /// Makes `count` blocks from the global number `first` on.
     Mesh(const Geometry& geometry, std::int64_t first, std::int64_t count);
 
     /// `beat` is called for every block: large meshes take their time.

@@ -20,7 +20,7 @@ void Parameters::declare(OptionTable& table) {
     table.add("cells", cells, "cells along the edge of a block; published results have 8 or 16")
         .letter('n')
         .range(1, 1024);
-    table.add("dimensions", dimensions, "of the mesh").range(1, 3);
+    table.add("dimensions", dimensions, "dimensions of the mesh").range(1, 3);
     table.add("guards", guards, "layers of guard cells around a block, in memory only")
         .range(1, 64)
         .expert();
@@ -40,7 +40,7 @@ void Parameters::declare(OptionTable& table) {
     table.choice(
         "access", access,
         {{"collective", ArrayAccess::collective}, {"independent", ArrayAccess::independent}},
-        "whether ranks put and get together or each for itself");
+        "whether ranks call put and get together or each for itself");
     table.choice(
         "calls", calls,
         {{"auto", Calls::automatic},
@@ -84,7 +84,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("as many as read");
     table.add("dumps", dumps, "dumps of a series, each into its own files").range(1, 9999);
     table.add("compute", compute, "work on the mesh before each dump but the first").range(0, 1e6);
-    table.add("repetitions", repetitions, "of the whole series")
+    table.add("repetitions", repetitions, "repetitions of the whole series")
         .letter('r')
         .range(1, 1e6)
         .notes(until_ci.most_given);

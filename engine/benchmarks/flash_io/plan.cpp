@@ -28,7 +28,7 @@ const Fields<PlannedFile>& planned_file_fields() {
         {"file", Unit::word, "which of a dump's files",
          [](const P& p) { return std::string(flash_io::name(p.file)); }},
         {"name", Unit::word, "of the first dump", &P::name},
-        {"variables", Unit::count, "of the mesh", &P::variables},
+        {"variables", Unit::count, "variables of the mesh", &P::variables},
         {"header_bytes", Unit::bytes, "0 where the library decides", &P::header},
         {"bytes", Unit::bytes, "with the header", &P::bytes},
         {"writes_per_rank", Unit::count, "calls of the library", &P::writes}};

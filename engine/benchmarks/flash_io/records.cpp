@@ -32,7 +32,7 @@ const Fields<OfFile>& file_place_fields() {
         {"dump", Unit::count, "from 0", [](const F& f) { return f.run.dump; }},
         {"cells", Unit::count, "of a block in each direction",
          [](const F& f) { return f.setup.parameters.cells; }},
-        {"dimensions", Unit::count, "of the mesh",
+        {"dimensions", Unit::count, "dimensions of the mesh",
          [](const F& f) { return f.setup.parameters.dimensions; }}};
     return fields;
 }

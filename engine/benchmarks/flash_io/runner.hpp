@@ -40,7 +40,7 @@ class Runner {
         Writers owners;  ///< whose blocks this rank moves
         bool write;
         ArrayRequest request;
-        /// Of the files that hold what this rank moves; writing: of one.
+        /// Paths of the files that hold what this rank moves; writing: of one.
         std::vector<std::string> own_paths;
         std::vector<ArrayAttribute> found = {};  ///< in the file that is read
         std::unique_ptr<ArrayFile> open = {};
@@ -61,7 +61,7 @@ class Runner {
     /// What this rank moves of a variable of a file that it reads.
     Slab source(const FileTransfer& t, std::size_t variable) const;
     void run_repetition(std::int64_t number);
-    /// Of the last repetition, for --until-ci.
+    /// Adds the rates of the last repetition, for --until-ci.
     void add_rates();
     void write_dumps(std::int64_t repetition);
     void compute();
@@ -81,7 +81,7 @@ class Runner {
     };
     OneFile visit(FileTransfer& t);
     VisitSteps steps(FileTransfer& t, FileRun& run, Outcome& mine);
-    /// Of the file that this rank reports, its own or the shared one.
+    /// Size of the file that this rank reports, its own or the shared one.
     Result<Footprint> size_of_files(const FileTransfer& t) const;
     bool buffered(const FileTransfer& t) const {
         return setup_.nonblocking && t.file != File::checkpoint;

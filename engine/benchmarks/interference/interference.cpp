@@ -41,13 +41,12 @@ struct Parameters {
                      "at once");
         table
             .add("rounds", rounds,
-                 "how often all turns are measured, in an order that rotates; an interval needs "
-                 "five")
+                 "rounds of all turns, in an order that rotates; an interval needs five")
             .range(1, 10000);
     }
 };
 
-/// In the file next to the result: all that the groups leave.
+/// Path of the file next to the result, for all that the groups leave.
 std::string place_beside(const std::string& result) {
     const std::filesystem::path path(result);
     return (path.parent_path() / (path.stem().string() + ".turns")).string();
@@ -152,7 +151,7 @@ class Rounds {
     /// Collective.
     bool stopped() { return all_.max(std::int64_t{world_.stop().load() ? 1 : 0}) != 0; }
 
-    /// On the root: what a turn came to.
+    /// Records on the root the result of a turn.
     void note(int number, TurnOutcome& outcome) {
         if (!all_.is_root() || !outcome.started) return;
         for (const auto& part : outcome.done.parts) {

@@ -35,7 +35,7 @@ std::map<std::string, CellRate> rates_of(const Part& part) {
     return cells;
 }
 
-/// By kind: the geometric mean over its cells of how much slower the second part is.
+/// For each kind: the geometric mean over its cells of how much slower the second part is.
 std::map<Kind, double> factors_of(const Part& alone, const Part& beside) {
     const auto before = rates_of(alone);
     std::map<Kind, std::vector<double>> ratios;
@@ -60,7 +60,7 @@ std::map<Kind, Spans> spans_of(const Part& part) {
     return spans;
 }
 
-/// Of the first run alone.
+/// Spans of the first run alone.
 std::map<Kind, Spans> counted_spans_of(const Part& part) {
     std::map<Kind, Spans> spans;
     for (const auto& row : part.rows) {

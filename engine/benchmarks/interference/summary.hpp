@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the turns come to: slow-downs, and which phase met which (docs/definitions/interference.md).
+// Results of the turns: slow-downs, and which phase met which (docs/definitions/interference.md).
 // No MPI.
 #pragma once
 
@@ -42,7 +42,8 @@ struct Row {
     double end = 0;
 };
 
-/// From a line of a result file, and back as few characters as will do. `first`: of the first run.
+/// A row from a line of a result file, and back as few characters as will do. `first`: from the
+/// first run.
 Row row_of(const Json& line, bool first);
 Json to_json(const Row& row);
 Row row_from(const Json& json);
@@ -104,7 +105,7 @@ struct Met {
 class Summary {
   public:
     void add(TurnDone done) { turns_.push_back(std::move(done)); }
-    /// For each group and what it was next to: over all kinds first, then each kind.
+    /// For each group and its neighbors: over all kinds first, then each kind.
     std::vector<SlowDown> slow_downs() const;
     /// Pairs of phases that met at all.
     std::vector<Met> met() const;

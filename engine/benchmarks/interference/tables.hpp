@@ -12,7 +12,7 @@
 
 namespace effio::interference {
 
-/// "ior next to mdtest", "ior alone"; a benchmark that is there twice goes with the number of its
+/// "ior next to mdtest", "ior alone"; a benchmark that occurs twice is shown with the number of its
 /// group.
 std::string title_of(const Turn& turn, const std::vector<std::string>& benchmarks);
 /// "2 mdtest"
@@ -21,7 +21,7 @@ std::string group_name(int group, const std::vector<std::string>& benchmarks);
 /// What will be done; before the first turn, and in a plan.
 std::string heading(const std::vector<std::string>& benchmarks, const std::vector<int>& ranks,
                     const std::vector<Turn>& turns, std::int64_t rounds);
-/// One line of what a turn came to.
+/// One line with the result of a turn.
 std::string line_of(const TurnDone& done, const std::vector<std::string>& benchmarks);
 
 /// One for each kind of what the first run of a group measured; `number` of the turn from 1.
@@ -44,7 +44,7 @@ struct SetUp {
     std::int64_t rounds = 1;
     std::string place;
 };
-/// For the run line.
+/// The benchmark's part of the run line.
 Json describe(const SetUp& set_up);
 ResultInfo result_info();
 

@@ -205,7 +205,7 @@ class GroupTurn {
         part_.seconds = part_.covered = now();
         part_.runs = 1;
         if (went_well(end_.code) && clock_.is_virtual() && part_.seconds <= 0) {
-            // It could be repeated for ever and not be next to the others for a moment.
+            // It could be repeated forever and not be next to the others for a moment.
             end_.code = ExitCode::usage;
             end_.reason = fmt::format(
                 "{} takes no time on sim as it is set, so others cannot slow it down: give its "

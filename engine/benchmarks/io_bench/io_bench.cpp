@@ -58,7 +58,7 @@ class IoBench : public study::StudyBenchmark<Parameters> {
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
-    table.add("size", size, "of a file; the reference has twice the memory of the machine")
+    table.add("size", size, "size of a file; the reference has twice the memory of the machine")
         .letter('s')
         .range(4096, 9e15);
     table.add("block", blocks, "sizes of a call; they divide the file")
@@ -68,7 +68,7 @@ void Parameters::declare(OptionTable& table) {
     table.add("copies", copies, "processes that run at once; 1 is the reference")
         .range(1, 2147483647);
     declare_peak(table);
-    table.add("seed", seed, "of the random order").range(0, 9e18).expert();
+    table.add("seed", seed, "seed of the random order").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
 }

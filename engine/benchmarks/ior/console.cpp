@@ -22,18 +22,18 @@ class ConsoleView : public Observer {
     void start(const Setup& s) override {
         const auto& p = s.parameters;
         const std::int64_t workers = s.ranks * p.threads;
-        console_.print(
-            fmt::format("ior: {} on {}{}, {}, {} of {} of {} each\n"
-                        "{} in all in {} through {} (at most {}: {})\n"
-                        "results in {}\n\n",
-                        count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
-                        p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
-                        p.files == Files::shared ? "one shared file" : "a file for each process",
-                        name(p.order), count_of(p.segments, "segment"), shown_size(p.block),
-                        format_size(static_cast<double>(workers * p.segments) *
-                                    static_cast<double>(p.block.count)),
-                        s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)),
-                        s.cap_reason, result_path_));
+        console_.print(fmt::format(
+            "ior: {} on {}{}, {}, {}, {} of {} for each {}\n"
+            "{} in all in {} through {} (at most {}: {})\n"
+            "results in {}\n\n",
+            count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
+            p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
+            p.files == Files::shared ? "one shared file" : "a file for each process", name(p.order),
+            count_of(p.segments, "segment"), shown_size(p.block), p.threads > 1 ? "thread" : "rank",
+            format_size(static_cast<double>(workers * p.segments) *
+                        static_cast<double>(p.block.count)),
+            s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,
+            result_path_));
         console_.print(fmt::format(live_format, "access", "rep", "transfer", "rate", "calls/s",
                                    "p99 call", "open", "calls", "sync", "close", ""));
     }
@@ -77,7 +77,7 @@ class ConsoleView : public Observer {
                      {"mean MB/s"},
                      {"max MB/s"},
                      {"min MB/s"},
-                     {"+- 95 % MB/s"},
+                     {"± 95 % MB/s"},
                      {"repetitions"}});
         std::vector<NamedValues> means;
         for (const Access access : phases_in_order) {

@@ -20,7 +20,7 @@ namespace effio::ior {
 /// What a phase does: `mixed` writes some of its transfers and reads the others.
 enum class Access : char { write, mixed, read };
 std::string_view name(Access access);
-/// In the order in which a repetition does them.
+/// The phases in the order in which a repetition does them.
 inline constexpr std::array phases_in_order{Access::write, Access::mixed, Access::read};
 
 /// Which transfers of a mixed phase read: each by itself with the probability `share`, the same in
@@ -34,7 +34,7 @@ struct Mix {
 
 enum class Files : char { shared, per_process };
 std::string_view name(Files files);
-/// Of the transfers of a worker.
+/// The order of the transfers of a worker.
 std::string_view name(Order order);
 
 /// How a call finds its place in the file.

@@ -120,7 +120,7 @@ class Ior : public BenchmarkWith<Parameters> {
     std::vector<Test> tests_;
     /// Full names of file sets that tests of this run wrote and kept.
     std::set<std::string> made_;
-    /// Of the ranks' rates, by path; tests may share one. They are open on the root.
+    /// Files of the ranks' rates, by path; tests may share one. They are open on the root.
     std::map<std::string, std::optional<RankCsv>> rank_files_;
 };
 
@@ -196,7 +196,8 @@ Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     return {};
 }
 
-/// Of all tests, because what a killed run leaves is found through the first line alone.
+/// The manifest of all tests, because what a killed run leaves is found through the first line
+/// alone.
 Json Ior::manifest(const Target& target, int ranks) const {
     Json manifest = target.manifest();
     for (std::size_t i = 1; i < tests_.size(); ++i) {

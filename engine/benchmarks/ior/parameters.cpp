@@ -19,11 +19,11 @@ void Parameters::declare(OptionTable& table) {
     table.group("Workload");
     table
         .add("phases", phases,
-             "what is done in each repetition: write, mixed (both on files that are there), read")
+             "phases of each repetition: write, mixed (reads and writes of existing files), read")
         .metavar("PHASE");
     table
         .add("mix-read", mix_read,
-             "percentage of the transfers in the phase mixed that read; the others write. Adds "
+             "percentage of reads among the transfers of the phase mixed; the others write. Adds "
              "that phase")
         .range(0, 100)
         .automatic("50");
@@ -37,8 +37,8 @@ void Parameters::declare(OptionTable& table) {
         .range(1, most);
     table
         .add("segments", segments,
-             "a file is a row of segments, each with one block of every worker that shares it: "
-             "many small blocks make a strided file; 0 = files are only made, opened and closed")
+             "segments of a file, each with one block of every worker that shares it: many small "
+             "blocks make a strided file; 0 = files are only created, opened and closed")
         .letter('s')
         .range(0, 1e15)
         .notes(segments_given);
@@ -53,13 +53,14 @@ void Parameters::declare(OptionTable& table) {
         .choice("files", files, {{"shared", Files::shared}, {"per-process", Files::per_process}},
                 "one file for all ranks or one for each")
         .letter('f');
-    table.choice("order", order,
-                 {{"sequential", Order::sequential},
-                  {"shuffled", Order::shuffled},
-                  {"random", Order::random}},
-                 "of the transfers: as in the file; each once in random order; or random blocks of "
-                 "what exists, with repeats");
-    table.add("order-seed", order_seed, "of the random orders").range(0, most).expert();
+    table.choice(
+        "order", order,
+        {{"sequential", Order::sequential},
+         {"shuffled", Order::shuffled},
+         {"random", Order::random}},
+        "order of the transfers: as in the file; each once in random order; or random blocks of "
+        "what exists, with repeats");
+    table.add("order-seed", order_seed, "seed of the random orders").range(0, most).expert();
     table.add("repetitions", repetitions, "number of repetitions of all phases")
         .letter('i')
         .range(1, 1e9)
@@ -106,14 +107,13 @@ void Parameters::declare(OptionTable& table) {
                  {{"none", SyncWhen::never}, {"end", SyncWhen::end}, {"each", SyncWhen::each}},
                  "when writing: flush to storage before the close, after each call");
     table.flag("barriers", barriers, "the ranks wait for each other between open, calls and close");
-    table.choice(
-        "read-from", read_from,
-        {{"same", Partner::same},
-         {"shifted", Partner::shifted},
-         {"random", Partner::random},
-         {"shuffled", Partner::shuffled}},
-        "whose data a rank reads: its own, those of a rank some nodes further on, of a random "
-        "other node, or of any rank");
+    table.choice("read-from", read_from,
+                 {{"same", Partner::same},
+                  {"shifted", Partner::shifted},
+                  {"random", Partner::random},
+                  {"shuffled", Partner::shuffled}},
+                 "whose data a rank reads: its own, or those of a rank some nodes further on, on "
+                 "another random node, or anywhere");
     table.add("distance", distance, "nodes between reader and writer").range(1, 2147483647);
     table
         .add("ranks-per-node", ranks_per_node,
@@ -122,7 +122,7 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 2147483647)
         .automatic("as they are")
         .expert();
-    table.add("partner-seed", partner_seed, "of the random readers").range(0, most).expert();
+    table.add("partner-seed", partner_seed, "seed of the random readers").range(0, most).expert();
     table.add("delay", delay, "pause before each phase").range(0, 1e6);
     table.add("think-time", think_time, "pause after each call").range(0, 1e6).expert();
     table
@@ -146,10 +146,13 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e9);
     table.flag("wear-out", wear_out,
                "after the stonewall continue until all have done as much as the fastest");
-    table.add("wear-out-limit", wear_out_limit, "but no longer than this in all; 0 = no limit")
+    table
+        .add("wear-out-limit", wear_out_limit,
+             "with --wear-out: end the phase after this time in all; 0 = no limit")
         .range(0, 1e9);
-    table.add("min-time", min_time, "start over until this time is over").range(0, 1e9);
-    table.add("max-transfers", max_transfers, "calls of a worker at most; 0 = all").range(0, most);
+    table.add("min-time", min_time, "start the transfers over until this time is over")
+        .range(0, 1e9);
+    table.add("max-transfers", max_transfers, "most calls of a worker; 0 = all").range(0, most);
     table.flag("steady", steady,
                "stop when the rate of all ranks is steady: over the last slices it ranges within "
                "20 % and its trend stays within 10 % of the mean (see --steady-…)");
@@ -161,23 +164,23 @@ void Parameters::declare(OptionTable& table) {
     table.add("steady-slice", steady_slice, "time of one slice").range(0.01, 3600);
     table
         .add("count-file", count_file,
-             "after writing it holds the calls of the busiest worker; a run that only reads takes "
-             "as many from it")
+             "file for the number of calls of the busiest worker: a run that writes stores it, a "
+             "run that only reads makes as many calls")
         .metavar("FILE")
         .automatic("none");
     until_ci.declare(table);
-    table.add("time-limit", time_limit, "no phase begins after this time of the run; 0 = no limit")
+    table.add("time-limit", time_limit, "start no phase after this time of the run; 0 = no limit")
         .range(0, 1e9);
 
     table.group("Data");
-    table.choice("data", data,
-                 {{"stamped", DataKind::stamped},
-                  {"timestamp", DataKind::timestamp},
-                  {"offset", DataKind::offset}},
-                 "what the files hold: bytes bound to file and place that neither compress nor "
-                 "repeat, or those of "
-                 "IOR (timestamp does not show blocks that changed places)");
-    table.add("seed", seed, "of the data; needed to verify the files of an earlier run")
+    table.choice(
+        "data", data,
+        {{"stamped", DataKind::stamped},
+         {"timestamp", DataKind::timestamp},
+         {"offset", DataKind::offset}},
+        "contents of the files: bytes that depend on file and place and neither compress nor "
+        "repeat, or those of IOR (timestamp does not detect blocks that changed places)");
+    table.add("seed", seed, "seed of the data; needed to verify the files of an earlier run")
         .range(0, most)
         .automatic("a new one for each repetition");
     shape.declare(table);
@@ -265,7 +268,7 @@ Mix Parameters::mix() const {
 Status Parameters::check_phases() {
     for (const auto& phase : phases) {
         if (phase == "write" || phase == "mixed" || phase == "read") continue;
-        return usage_error(fmt::format("--phases: '{}' is none of write, mixed, read", phase));
+        return usage_error(fmt::format("--phases: '{}' is not one of write, mixed, read", phase));
     }
     const auto different = std::count_if(phases_in_order.begin(), phases_in_order.end(),
                                          [this](Access access) { return does(access); });
@@ -316,7 +319,7 @@ Status Parameters::check_modes() const {
     for (const auto& when : verify) {
         if (when != "write" && when != "mixed" && when != "read" && when != "inside") {
             return usage_error(
-                fmt::format("--verify: '{}' is none of write, mixed, read, inside", when));
+                fmt::format("--verify: '{}' is not one of write, mixed, read, inside", when));
         }
     }
     return check_rules({

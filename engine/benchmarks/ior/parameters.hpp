@@ -105,7 +105,7 @@ struct Parameters {
                    ? static_cast<double>(bytes) * static_cast<double>(workers) / rate_limit->count
                    : 0;
     }
-    /// In a separate pass after the phase, not timed.
+    /// Whether data are verified in a separate pass after the phase, not timed.
     bool verifies_after(Access access) const { return verifies(name(access)); }
     /// While reading, inside the timed interval but as a separate part.
     bool verifies_inside() const { return verifies("inside"); }

@@ -53,7 +53,7 @@ class Pass::Worker {
 
     void begin(double start) { start_ = noted_ = start; }
 
-    /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
+    /// Calls until the pace says stop; `tick` receives the time whenever the clock was read.
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
         if (calls_.queue_depth > 1) {
@@ -296,7 +296,7 @@ class Pass::Worker {
         verify(expected(offset), share_.memory.bytes(), offset);
         return true;
     }
-    /// To where data are compared.
+    /// Moves the pieces to where data are compared.
     void take_pieces() {
         const Lap lap(session_.clock, done_.compare_seconds);
         share_.spaced->gather(share_.memory.bytes());

@@ -112,7 +112,7 @@ std::string Runner::path_of(const PassPlan& task, std::int64_t worker) const {
     return names_.path(target_, worker, task.repetition);
 }
 
-/// Of this rank; 0 where a time limit decides, which may be after the last byte.
+/// Bytes of this rank; 0 where a time limit decides, which may be after the last byte.
 std::int64_t Runner::planned_bytes(const PassPlan& task) const {
     if (task.timed && setup_.parameters.min_time.count > 0) return 0;
     const std::int64_t calls =
@@ -230,7 +230,7 @@ std::vector<WorkerShare> Runner::shares_of(const PassPlan& task, const Calls& ca
 
 /// The calls of all workers of this rank.
 Status Runner::move(const PassPlan& task, const Calls& calls, Measured& m) {
-    // Who could not open comes to where the others meet, and does nothing there.
+    // A rank whose open failed still joins the others, with nothing to do.
     if (m.outcome.error) {
         for (WorkerShare& share : m.shares) share.transfers = 0;
     }
@@ -249,7 +249,7 @@ Status Runner::move(const PassPlan& task, const Calls& calls, Measured& m) {
 VisitSteps Runner::steps(const PassPlan& task, const Calls& calls, Measured& m) {
     const auto& p = setup_.parameters;
     const Until until = until_of(task);
-    // Ranks whose next calls on the file are collective agree first; the others just go on.
+    // Ranks whose next calls on the file are collective agree first; the others continue.
     const bool alone = !in_step() && !p.barriers;
     VisitSteps steps;
     steps.opening = {{"open", [this, &task, &m] { return open(task, m.shares); }, alone}};

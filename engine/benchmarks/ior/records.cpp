@@ -32,10 +32,10 @@ const Fields<StonewallResult>& stonewall_fields() {
          [](const S& s) { return s.wall.first_seconds; }},
         {"last_done_seconds", Unit::seconds, "when the last worker stopped",
          [](const S& s) { return s.wall.last_seconds; }},
-        {"tail_seconds", Unit::seconds, "in which some had stopped and others still worked",
+        {"tail_seconds", Unit::seconds, "from the first stop of a worker to the last",
          &S::tail_seconds},
         {"workers", Unit::count, "threads of all ranks", [](const S& s) { return s.wall.workers; }},
-        {"workers_stopped_by_time", Unit::count, "of them",
+        {"workers_stopped_by_time", Unit::count, "workers that the time stopped",
          [](const S& s) { return s.wall.timed_out; }},
         {"min_transfers", Unit::count, "by the slowest worker",
          [](const S& s) { return s.wall.min_done; }},
@@ -140,7 +140,8 @@ const Fields<PhaseResult>& detail_fields() {
          {"verify_seconds", Unit::seconds, "of the pass that compares", &P::verify_seconds},
          {"ranks_on_own_node", Unit::count, "that read data written on the same node",
           &P::ranks_on_own_node},
-         {"transfers_not_direct", Unit::count, "that did not go the backend's way", &P::detours},
+         {"transfers_not_direct", Unit::count,
+          "transfers that the backend moved by other calls than its own", &P::detours},
          {"remark", Unit::word, "what to know of the number", &P::remarked},
          {"slowest_ranks", slowest_fields(), "slowest first, with --slowest", &P::slowest},
          {"rank_details", rank_fields(), "of each rank, with --rank-details", &P::rank_details}});
@@ -197,7 +198,7 @@ const Fields<Setup>& setup_fields() {
                                              {"max", Unit::count, "largest", &RanksOnNode::max}};
     static const Fields<S> fields{
         {"ranks", Unit::count, "that take part", &S::ranks},
-        {"nodes", Unit::count, "of them", &S::nodes},
+        {"nodes", Unit::count, "nodes of the ranks", &S::nodes},
         {"ranks_on_node", on_node, "over the nodes",
          [](const S& s) { return RanksOnNode{s.min_ranks_on_node, s.max_ranks_on_node}; }},
         {"path", Unit::word, "of the shared file or the first file", &S::path},

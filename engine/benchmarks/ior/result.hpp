@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of IOR measures, and who wants to hear of it.
+// Results of an IOR run, and the observer that receives them.
 #pragma once
 
 #include <optional>
@@ -134,7 +134,7 @@ UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer);
 
 class Observer : public Interface {
   public:
-    /// On the root, before anything is announced or made: what it writes to can be written.
+    /// On the root, before anything is announced or made: checks that its output can be written.
     virtual Status ready() { return {}; }
     virtual void start(const Setup&) {}
     virtual void phase(const PhaseResult&) {}

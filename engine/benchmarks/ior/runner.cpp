@@ -279,7 +279,7 @@ Runner::PassPlan Runner::verification_of(const PassPlan& phase, int distance) co
     return task;
 }
 
-/// On a classic command line files may come from the original, whose random data are others.
+/// On a classic command line files may come from the original, whose random data differ.
 void Runner::refuse_foreign(const PassPlan& task, Outcome& mine) const {
     const auto& p = setup_.parameters;
     if (!session_.classic || p.writes() || p.data != DataKind::stamped) return;

@@ -85,7 +85,7 @@ class Runner {
     Status prepare_file(const PassPlan& task, ByteFile& file, std::int64_t worker);
     Status aim(const PassPlan& task, WorkerShare& share) const;
     Status move(const PassPlan& task, const Calls& calls, Measured& m);
-    /// For each file that is open; its failure is this rank's.
+    /// Calls `work` for each open file; its failure is this rank's.
     template <class Work>
     Status each_file(Measured& m, Work&& work) const {
         for (WorkerShare& share : m.shares) {
@@ -154,7 +154,7 @@ class Runner {
     bool in_step_;
     std::uint64_t base_seed_ = 0;
     std::vector<std::string> seen_;  ///< files that were read, until others remove them
-    /// Of the latest write phase with this transfer size, on this rank's workers.
+    /// Bytes that this rank's workers wrote in the latest write phase with this transfer size.
     std::optional<std::vector<std::int64_t>> written_;
     RunResult result_;
 };

@@ -19,7 +19,7 @@ namespace effio::ior {
 /// repetitions: bandwidth (mean, with maximum, minimum, spread) and, where requested, the steady
 /// rate.
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
-/// Prints a line per phase while the run goes on, and a summary at the end.
+/// Prints a line per phase while the run continues, and a summary at the end.
 std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path);
 
 /// Adds a line for each rank of a phase, with the columns of the header. After a failure `outcome`

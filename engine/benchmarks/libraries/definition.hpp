@@ -65,8 +65,8 @@ struct HintSet {
 /// Sets that can be named without giving them: "none", "largeblock", …
 const std::vector<HintSet>& known_hint_sets();
 
-/// Where the time of a library goes: what stands below it moves the same bytes, too. Empty for the
-/// lowest.
+/// Where the time of a library is spent: the layer below it moves the same bytes, too. Empty for
+/// the lowest.
 std::string_view layer_below(std::string_view backend);
 
 }  // namespace effio::libraries

@@ -44,7 +44,7 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 100000);
     table.choice("scaling", scaling, {{"weak", Scaling::weak}, {"strong", Scaling::strong}},
                  "weak: a cube for each process; strong: as many cubes as the largest number of "
-                 "processes has, shared out");
+                 "processes has, distributed over all");
     table.add("processes", processes, "numbers of processes to measure with")
         .letter('N')
         .range(1, 2147483647)
@@ -61,8 +61,8 @@ void Parameters::declare(OptionTable& table) {
              "write a set with several pairs as NAME:KEY=VALUE+KEY=VALUE")
         .metavar("NAME:K=V");
     declare_repetitions(table,
-                        "of everything, in an order that is balanced for place and predecessor; a "
-                        "gain by hints needs at least five, for its interval");
+                        "repetitions of everything, in an order that balances position and "
+                        "predecessor; a gain by hints needs at least five, for its interval");
     table.choice("fsync", fsync, {{"on", study::Sync::beside}, {"off", study::Sync::none}},
                  "flush to storage before the close; a separate part, not in the rates by the "
                  "definition");

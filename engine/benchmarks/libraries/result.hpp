@@ -80,7 +80,7 @@ class Comparison {
     std::optional<Layer> layer(const PointMean& of) const;
 
   private:
-    /// By repetition: the logarithm of the rate with the set over that without.
+    /// For each repetition, the logarithm of the rate with the set over that without.
     std::map<std::int64_t, double> log_ratios(const PointMean& of) const;
 
     std::vector<PointMean> series_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By which names a run knows what it made in its trees.
+// Names by which a run recognizes what it made in its trees.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@
 
 namespace effio::mdtest {
 
-/// Of other phases, of models, and of runs without barriers (whose ranks never meet) it does
+/// In other phases, in models, and in runs without barriers (whose ranks never meet) it does
 /// nothing.
 class ColdRead {
   public:

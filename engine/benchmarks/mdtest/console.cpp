@@ -92,7 +92,7 @@ class ConsoleView : public Observer {
                      {"min op/s"},
                      {"max op/s"},
                      {"std. dev."},
-                     {"+- 95 %"},
+                     {"± 95 %"},
                      {"iterations"}});
         std::vector<NamedValues> means;
         for (const PhaseSummary& s : run.phases) {

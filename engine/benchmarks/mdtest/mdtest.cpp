@@ -129,7 +129,7 @@ Target::Request Mdtest::request(const Setup& setup, bool classic) const {
     const Workload& workload = setup.workload;
     const int ranks = setup.ranks;
     Target::Request r = request_of(parameters_.storage);
-    // The original goes on in a tree that is there, as in jobs that are started again.
+    // The original continues in an existing tree, as in jobs that are started again.
     r.replace_trees = classic;
     r.more_directories = parameters_.more_directories;
     const auto names = classic ? names_of_any_shape(parameters_, workload, ranks)

@@ -31,7 +31,8 @@ struct LocalResult {
     std::int64_t bytes = 0;
     std::int64_t entries = 0;
     std::int64_t found = 0;
-    std::optional<std::int64_t> expected;  ///< of this rank's own files to be found by somebody
+    std::optional<std::int64_t>
+        expected;  ///< this rank's own files that the ranks together should find
     std::int64_t verified_bytes = 0;
     std::int64_t of_timed_reads = 0;  ///< of them, compared where the timed call put them
     Histogram calls;

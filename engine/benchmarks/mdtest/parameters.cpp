@@ -20,19 +20,19 @@ void Parameters::declare(OptionTable& table) {
     table.group("What there is");
     table
         .add("items", items,
-             "files and directories of each rank, dealt out over its directories; 0: none, just "
-             "the tree")
+             "files and directories of each rank, distributed over its directories; 0: only the "
+             "tree")
         .letter('n')
         .range(0, most)
         .automatic("as --items-per-directory says");
     table
         .add("items-per-directory", per_directory,
-             "of each rank in each directory; with --items, there are as many test directories as "
-             "it takes")
+             "items of each rank in each directory; with --items, as many test directories are "
+             "made as that takes")
         .letter('I')
         .range(1, most)
         .automatic("--items over the directories");
-    table.add("branching", branching, "directories in a directory of the tree")
+    table.add("branching", branching, "subdirectories of each directory of the tree")
         .letter('b')
         .range(1, 2147483647);
     table.add("depth", depth, "levels of the tree below its root").letter('z').range(0, 2147483647);
@@ -44,7 +44,7 @@ void Parameters::declare(OptionTable& table) {
                  {{"both", ItemSelection::both},
                   {"files", ItemSelection::files},
                   {"directories", ItemSelection::directories}},
-                 "what is created and so on: files, directories, or both alternately");
+                 "what the phases work on: files, directories, or both alternately");
     table
         .add("name-length", name_length,
              "bytes of each item's name, its number filled up with zeros: long names make large "
@@ -54,14 +54,14 @@ void Parameters::declare(OptionTable& table) {
     table.add("write-bytes", write_bytes, "bytes written into each file, in one call")
         .letter('w')
         .range(0, 1e12);
-    table.add("read-bytes", read_bytes, "bytes read from each file; at most as many")
+    table.add("read-bytes", read_bytes, "bytes read from each file; at most --write-bytes")
         .letter('e')
         .range(0, 1e12)
         .automatic("as many as were written");
     table
         .add("populate", populate,
-             "files that are in the (first) directory before anything is measured, of all ranks "
-             "together; with --unique in each rank's")
+             "files in the (first) directory before the measurement, of all ranks together; with "
+             "--unique in each rank's directory")
         .range(0, most);
     table.flag("shared-files", shared_files, "all ranks work on the same files; no directories")
         .letter('S');
@@ -75,8 +75,8 @@ void Parameters::declare(OptionTable& table) {
     table.group("What is done");
     table
         .add("phases", phases,
-             "as in mdtest; rename is of directories. Without create, on the tree that an earlier "
-             "run kept")
+             "phases as in mdtest; rename applies to directories. Without create, the phases use "
+             "the tree that an earlier run kept")
         .choices(phase_words());
     auto further = further_words();
     further.emplace_back("all");
@@ -86,7 +86,7 @@ void Parameters::declare(OptionTable& table) {
         .add("find-name", find_name,
              "with --also find: pattern of the names to search for, as in the shell")
         .metavar("PATTERN");
-    table.add("find-bytes", find_bytes, "with --also find: how long the files to search for are")
+    table.add("find-bytes", find_bytes, "with --also find: size of the files to search for")
         .range(0, 1e12)
         .automatic("of any length");
     table.add("iterations", iterations, "number of repetitions of everything")
@@ -105,7 +105,7 @@ void Parameters::declare(OptionTable& table) {
         .letter('N')
         .range(0, 1e6);
     table.flag("random-order", random_order, "stat and read in random order").letter('R');
-    table.add("seed", seed, "of data and random order").range(0, most).expert();
+    table.add("seed", seed, "seed of data and random order").range(0, most).expert();
     data.declare(table);
     table.choice("create", create_with, {{"open", CreateWith::open}, {"mknod", CreateWith::mknod}},
                  "files are created by open, or by mknod without opening them");
@@ -124,20 +124,20 @@ void Parameters::declare(OptionTable& table) {
         .expert();
     table
         .add("stonewall", stonewall,
-             "stop creating files after this long; then all ranks go on to the count of the "
+             "stop creating files after this long; then all ranks continue to the count of the "
              "fastest")
         .letter('W')
         .range(0, 1e9);
     table
         .add("stonewall-file", stonewall_file,
-             "the count is written there, and read from there by a run that does not create")
+             "file for that count; a run that does not create reads it")
         .metavar("FILE")
         .automatic("none");
     table.flag("no-barriers", no_barriers, "ranks do not wait for each other between phases")
         .expert();
     table
         .flag("time-entry", time_entry,
-              "with --unique: the first look-up of the own directory counts")
+              "with --unique: the time includes the first lookup of the rank's directory")
         .letter('t')
         .expert();
     table.add("delay", delay, "pause before the phases of directories and of files")
@@ -156,7 +156,8 @@ void Parameters::declare(OptionTable& table) {
         .expert();
     table
         .add("run-after-phase", after_phase,
-             "likewise after each phase, inside its time: e.g. what makes its work durable")
+             "each rank runs this in the shell after each phase, inside its time; for example a "
+             "command that makes its work durable")
         .metavar("CMD")
         .automatic("nothing")
         .expert();
@@ -252,7 +253,7 @@ Status Parameters::check_combinations() const {
         {is_blank(after_phase), "--run-after-phase: no command is given"},
         {no_barriers && runs_commands(),
          "--no-barriers: not with --run-before-phase or --run-after-phase, after which all "
-         "ranks agree whether to go on"},
+         "ranks agree whether to continue"},
         {save_rank_details && save_rank_details->empty(), "--save-rank-details: no file is given"},
         {save_calls && (ranks.size() > 1 || compare_trees || !storage.times_calls()),
          "--save-calls: one set of files (not with several --ranks or --compare-trees), of "

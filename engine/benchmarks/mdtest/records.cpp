@@ -67,10 +67,11 @@ const Fields<RankDetail>& rank_fields() {
 const Fields<Wall>& wall_fields() {
     static const Fields<Wall> fields{
         {"workers", Unit::count, "threads of all ranks", &Wall::workers},
-        {"workers_stopped", Unit::count, "of them stopped by the time", &Wall::timed_out},
+        {"workers_stopped", Unit::count, "workers that the time stopped", &Wall::timed_out},
         {"min_items", Unit::count, "done by the slowest worker", &Wall::min_done},
         {"mean_items", Unit::number, "mean of the workers", &Wall::mean_done},
-        {"max_items", Unit::count, "done by the fastest worker; all go on to it", &Wall::max_done},
+        {"max_items", Unit::count, "done by the fastest worker; all continue to this number",
+         &Wall::max_done},
         {"first_stop_seconds", Unit::seconds, "when the first worker stopped",
          &Wall::first_seconds},
         {"last_stop_seconds", Unit::seconds, "when the last worker stopped", &Wall::last_seconds}};

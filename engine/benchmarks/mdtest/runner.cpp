@@ -269,7 +269,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
         measure_phase(iteration, phase, group.clock, running.workers, group.threads);
     cold.after(local);
     if (local.wall) {
-        // Directories of items that no one made are never looked for.
+        // Directories of items that were not made are never searched.
         const std::int64_t each =
             std::min(local.wall->max_done * p.threads, running.iteration.files);
         running.iteration.files = local.wall->timed_out > 0 ? each : running.iteration.files;

@@ -12,14 +12,14 @@
 
 namespace effio::mdtest {
 
-/// Of `parts` searchers the one that looks at an entry: by its name alone, so that ranks that read
-/// the same directory in different orders share it out without a word.
+/// Number of the searcher, of `parts`, that checks an entry: by its name alone, so that ranks that
+/// read the same directory in different orders divide it without messages.
 int searcher_of(std::string_view name, int parts);
 
 /// One rank's search.
 class Search {
   public:
-    /// In trees that all ranks share each looks at a part of every directory.
+    /// In trees that all ranks share, each rank searches a part of every directory.
     explicit Search(const Iteration& iteration);
 
     bool is_mine(std::string_view name) const {
@@ -27,8 +27,8 @@ class Search {
     }
     /// Whether it is a file, its name is like --find-name, and it is as long as --find-bytes says.
     bool is_wanted(const std::string& name, const Attributes& seen) const;
-    /// Of the files that this rank made for the iteration, populated ones among them. Every name is
-    /// formed anew: untimed.
+    /// Number of the files that this rank made for the iteration, populated ones among them. Every
+    /// name is formed anew: untimed.
     std::int64_t wanted_of_own() const;
 
   private:

@@ -73,7 +73,7 @@ Worker::Worker(const Iteration& iteration, int number)
                static_cast<std::size_t>(iteration.parameters.write_bytes.count)),
       read_(static_cast<std::size_t>(iteration.parameters.bytes_to_read())) {}
 
-/// With --by-root one rank makes and removes everybody's items.
+/// With --by-root one rank makes and removes the items of all ranks.
 bool Worker::works_for_all() const {
     const bool changes = phase_->action == Action::create || phase_->action == Action::remove;
     return iteration_.parameters.by_root && changes && phase_->thing != ItemKind::tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread's part of a phase: its items, the calls on them, and what came of them.
+// One thread's part of a phase: its items, the calls on them, and their outcome.
 #pragma once
 
 #include <array>

@@ -98,7 +98,7 @@ class Paths {
     std::string directory(int owner, std::int64_t loop, std::int64_t number) const;
     /// A directory next to the tree's, into which files are moved and back.
     std::string elsewhere(int owner, std::int64_t loop) const;
-    /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; no one owns an item that all ranks share.
+    /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; an item that all ranks share has no owner.
     std::string item(ItemKind thing, std::optional<int> owner, std::int64_t number) const;
     /// `stem` and the label (and `suffix`): a name without its directory.
     std::string name(std::string_view stem, std::int64_t label, std::string_view suffix = {}) const;

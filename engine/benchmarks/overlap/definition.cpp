@@ -44,7 +44,8 @@ std::string why(const Point& point, Limit limit, const Times& mean) {
         case Limit::poll:
             return "the bytes move inside the calls that ask whether they are there";
         case Limit::wait:
-            return "the bytes are left for the wait: the transfer does not go on, or not as fast, "
+            return "the bytes are left for the wait: the transfer does not continue, or not as "
+                   "fast, "
                    "while the rank computes";
         case Limit::work:
             break;

@@ -96,8 +96,8 @@ struct PointTimes {
     double asked_seconds = 0;  ///< of the computation
 
     Times mean() const { return mean_of(times); }
-    /// Of each repetition the seconds that hide, over the mean of the operation alone: their mean
-    /// is the share of the means, which a single short operation does not throw about. Empty where
+    /// For each repetition the seconds that hide, over the mean of the operation alone: their mean
+    /// is the share of the means, which a single short operation does not change much. Empty where
     /// the operation takes no time.
     std::vector<double> hidden() const;
     /// Why the share is not known; empty if it is. It is known if there are two repetitions, its

@@ -29,7 +29,7 @@ class Overlap : public BenchmarkWith<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 2 effio-mpi overlap --dir /scratch/me\n"
-               "      all ways, 64 KiB, 1 MiB and 16 MiB, during computations twice as long\n"
+               "      all methods, 64 KiB, 1 MiB and 16 MiB, during computations twice as long\n"
                "  mpiexec -n 2 effio-mpi overlap --poll 20 --ways nonblocking,thread\n"
                "      does testing for completion now and then help?\n"
                "  mpiexec -n 2 effio-mpi overlap --direct --work compute,memory --work-time 50ms\n"
@@ -54,7 +54,7 @@ class Overlap : public BenchmarkWith<Parameters> {
 };
 
 StorageNeeds needs_of(std::int64_t file_bytes, std::size_t ways) {
-    return {static_cast<double>(file_bytes) * static_cast<double>(ways), "all ways need",
+    return {static_cast<double>(file_bytes) * static_cast<double>(ways), "all methods need",
             "use a smaller --transfer or fewer --ways"};
 }
 
@@ -164,7 +164,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
     Plan plan;
     plan.text = fmt::format(
         "Plan of overlap with {}, at an assumed {} in all\n"
-        "ways: {} (those that the run finds missing are left out); {}\n"
+        "methods: {} (those that the run finds missing are left out); {}\n"
         "{}\n{}",
         count_of(input.ranks, "rank"), format_rate(input.rate), text, estimate.repetitions(),
         estimate.text(), table.text(2));
@@ -176,7 +176,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
         {"bytes_on_storage", Unit::bytes, "the most at any one time", all},
         {"repetitions", Unit::count, "at most", p.repetitions},
         {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
-        {"cells", planned_operation_fields(), "operations of each way", operations}};
+        {"cells", planned_operation_fields(), "operations of each method", operations}};
     plan.estimate = std::move(estimate);
     return plan;
 }
@@ -203,7 +203,7 @@ Ending Overlap::run(Job& job) {
         const bool queues = storage->capabilities().queues;
         if (way == Way::nonblocking && !queues) {
             const std::string why =
-                fmt::format("{}: backend {} has no transfers that go on by themselves",
+                fmt::format("{}: backend {} has no transfers that continue by themselves",
                             overlap::name(way), choice.name);
             if (parameters_.ways_asked) return Ending::from(usage_error("--ways " + why));
             parameters_.left_out.push_back(why);

@@ -25,14 +25,14 @@ bool has(const std::vector<std::string>& list, const char* word) {
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
-        .choice(
-            "ways", ways,
-            {{"blocking", Way::blocking},
-             {"nonblocking", Way::nonblocking},
-             {"uring", Way::uring},
-             {"thread", Way::thread}},
-            "to compare: a call that waits; a nonblocking one, as MPI_File_iwrite_at; io_uring; "
-            "a helper thread with pwrite and pread")
+        .choice("ways", ways,
+                {{"blocking", Way::blocking},
+                 {"nonblocking", Way::nonblocking},
+                 {"uring", Way::uring},
+                 {"thread", Way::thread}},
+                "methods to compare: a call that waits; a nonblocking one, as MPI_File_iwrite_at; "
+                "io_uring; "
+                "a helper thread with pwrite and pread")
         .automatic("all that this program and the backend have");
     table.add("transfer", transfers, "bytes of the one operation of each rank")
         .letter('t')
@@ -43,7 +43,7 @@ void Parameters::declare(OptionTable& table) {
         "through memory");
     table
         .add("work-time", work_time,
-             "length of the computation, which is calibrated when the run begins")
+             "length of the computation, which is calibrated when the run starts")
         .range(1e-6, 1e4)
         .automatic("twice the operation's own time, measured before");
     table.add("work-memory", work_memory, "memory of a rank that --work memory streams through")
@@ -63,7 +63,7 @@ void Parameters::declare(OptionTable& table) {
                  "written, the warm-up's "
                  "included; untimed");
     data.declare(table);
-    table.add("repetitions", repetitions, "of everything, in a balanced order")
+    table.add("repetitions", repetitions, "repetitions of everything, in a balanced order")
         .letter('r')
         .range(1, 1e6)
         .notes(until_ci.most_given);
@@ -74,9 +74,8 @@ void Parameters::declare(OptionTable& table) {
         .metavar("DIR");
     table
         .add("backend", backend.name,
-             "of the methods blocking and nonblocking; uring and thread have their own, but null "
-             "and "
-             "sim, models, are that of all")
+             "backend of the methods blocking and nonblocking; uring and thread have their own. "
+             "The models null and sim replace all methods")
         .choices(backend_names(Serves::bytes));
     table
         .add("backend-options", backend.settings,

@@ -68,7 +68,7 @@ const Fields<Hidden>& hidden_fields() {
          [](const H& h) { return h.mean.possible(); }},
         {"asked_work_seconds", Unit::seconds, "planned for the computation",
          [](const H& h) { return h.series.asked_seconds; }},
-        {"post_seconds", Unit::seconds, "in the call that begins the operation",
+        {"post_seconds", Unit::seconds, "in the call that starts the operation",
          [](const H& h) { return h.mean.post; }},
         {"poll_seconds", Unit::seconds, "in calls that ask whether it is over",
          [](const H& h) { return h.mean.poll; }},
@@ -93,7 +93,7 @@ struct Headline {
 const Fields<Headline>& headline_fields() {
     using H = Headline;
     static const Fields<H> fields{
-        {"left_out", Unit::word, "ways that could not be measured, and why",
+        {"left_out", Unit::word, "methods that could not be measured, and why",
          [](const H& h) -> const std::vector<std::string>& { return h.left_out; }},
         Field<H>("best", point_fields(), "where the share is", [](const H& h) {
             return h.best->point;
@@ -105,7 +105,7 @@ const Fields<WayStorage>& method_fields() {
     using C = WayStorage;
     static const Fields<C> fields{
         {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
-        {"backend", backend_fields(), "that the way uses",
+        {"backend", backend_fields(), "backend that the method uses",
          [](const C& c) {
              return BackendOfRun{std::string(c.storage->name()), c.storage->describe()};
          }},
@@ -136,7 +136,7 @@ const Fields<SetUp>& set_fields() {
          [](const S& s) -> const std::vector<WayStorage>& { return s.methods; }},
         {"work", work_fields(), "kinds of computation",
          [](const S& s) -> const std::vector<Work>& { return s.works; }},
-        {"left_out", Unit::word, "ways that are not measured, and why",
+        {"left_out", Unit::word, "methods that are not measured, and why",
          [](const S& s) -> const std::vector<std::string>& { return s.left_out; }},
         {"cap", cap_fields(), "limit on the bytes that the run may use",
          [](const S& s) -> const ByteCap& { return s.cap; }}};
@@ -260,7 +260,7 @@ ResultInfo result_info() {
         cell_fields().infos(),
         detail_fields().infos(),
         {},
-        {object_of("overlap", "ways and kinds of work of the run", set_fields().infos())}};
+        {object_of("overlap", "methods and kinds of work of the run", set_fields().infos())}};
     const FieldInfos place = point_fields().infos();
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos detail = {}) {
         detail.insert(detail.begin(), interval_field());

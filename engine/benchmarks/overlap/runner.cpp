@@ -50,8 +50,8 @@ Ending Runner::run() {
     return ending;
 }
 
-/// Each way writes its whole file, and each operation is timed once: a computation that no one gave
-/// a length is as long as these say.
+/// Each way writes its whole file, and each operation is timed once: a computation that was not
+/// given a length is as long as these say.
 void Runner::warm_up() {
     std::vector<WayStorage> able;
     for (auto& way : methods_) {
@@ -117,7 +117,7 @@ void Runner::create(WayStorage& way, Outcome& mine) const {
 }
 
 void Runner::repeat(std::int64_t repetition) {
-    // What comes first, or after a certain other, meets other caches.
+    // The state of the caches depends on the order of the methods.
     const auto order = balanced_order(methods_.size(), static_cast<std::size_t>(repetition));
     for (const bool write : parameters_.accesses()) {
         for (std::size_t size = 0; size < parameters_.transfers.size(); ++size) {

@@ -30,9 +30,9 @@ struct WayStorage {
     Way way;
     std::unique_ptr<Storage> storage;
     FileSet files;
-    /// Of the pass that wrote the part of the file for each size; 0 = none did.
+    /// Number of the pass that wrote the part of the file for each size; 0 = none did.
     std::vector<std::uint64_t> generations;
-    bool can_be_left_out = false;  ///< no one requested it by name
+    bool can_be_left_out = false;  ///< it was not requested by name
 };
 
 /// One repetition of one cell.
@@ -42,7 +42,7 @@ struct CellResult {
     Times times;
     double asked_seconds = 0;  ///< of the computation
     std::int64_t polls = 0;    ///< made by all ranks
-    /// Of `both`, over ranks; "total" first.
+    /// Seconds of `both`, over ranks; "total" first.
     PartTimes seconds;
     std::optional<double> ended;  ///< when `both` was over, by the session's clock
     int ranks = 1;
@@ -114,13 +114,13 @@ class Runner {
     void begin_step(const std::string& title, const WayStorage& way, double seconds);
     std::string path_of(const WayStorage& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
-    /// Of this rank's part of the file for a size.
+    /// Offset of this rank's part of the file for a size.
     std::int64_t place_of(std::size_t size) const;
     std::span<std::byte> memory(std::size_t size) {
         return memory_.bytes().first(static_cast<std::size_t>(bytes_of(size)));
     }
     PointTimes& series_of(const Point& point);
-    /// Of a computation during the way's operation, from the warm-up.
+    /// Requested length of a computation during the method's operation, from the warm-up.
     double& asked_of(const WayStorage& way, bool write, std::size_t size);
 
     Job& job_;

@@ -17,14 +17,14 @@ namespace effio::overlap {
 
 /// Coordinates of a cell.
 Json where_of(const Point& point);
-/// For people: "io_seconds of uring write 1MiB alongside compute work".
+/// The point in words: "io_seconds of uring write 1MiB alongside compute work".
 std::string text_of(const Point& point, std::string_view figure);
 /// The times whose means are figures, and on which --until-ci looks: a share may be 0 and has then
 /// no width that is relative to it.
 std::array<NamedNumber, 2> timed_figures(const Times& times);
 
 ResultInfo result_info();
-/// For the run line.
+/// The benchmark's part of the run line.
 Json describe(const std::vector<WayStorage>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap);
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);

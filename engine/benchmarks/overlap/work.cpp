@@ -33,7 +33,7 @@ std::span<double> Kernel::half(int which) {
 void Kernel::compute() {
     std::array<double, chains> x{};
     std::copy(chains_.begin(), chains_.end(), x.begin());
-    // The fixed point is 1: values stay finite and normal for ever.
+    // The fixed point is 1: values stay finite and normal forever.
     for (int i = 0; i < rounds; ++i) {
         for (double& one : x) one = one * 0.999999 + 0.000001;
     }

@@ -27,7 +27,8 @@ class Partest : public study::StudyBenchmark<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --shift 16\n"
-               "      20 MiB a task in all three ways; each reads what another node's task wrote\n"
+               "      20 MiB a task with all three methods; each reads what another node's task "
+               "wrote\n"
                "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --ways sion,task-local \\\n"
                "          --tasks 16,32,64 --size 1MiB --unlink\n"
                "      what it costs to create and to remove a file for each task\n"
@@ -140,15 +141,17 @@ std::int64_t tasks_of_a_collector(std::int64_t tasks) {
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table.choice("ways", ways, way_words(),
-                 "a container, a file of each task, one file through MPI-IO");
+                 "methods to compare: a container, a file of each task, one file through MPI-IO");
     table.add("tasks", tasks, "processes that take part; each number is measured")
         .range(1, 2147483647)
         .automatic("all ranks");
-    table.add("size", size, "of a task").letter('s').range(1, 9e15);
-    table.add("total", total, "of all tasks together, instead of --size")
+    table.add("size", size, "bytes of a task").letter('s').range(1, 9e15);
+    table.add("total", total, "bytes of all tasks together, instead of --size")
         .range(1, 9e15)
         .automatic("--size for each");
-    table.add("random-size", random_size, "a task has up to this part of its size more, at random")
+    table
+        .add("random-size", random_size,
+             "each task has up to this part of its size more, at random")
         .range(0, 1);
     table.add("call", call, "bytes of a call; a task's last one may be shorter")
         .letter('b')
@@ -157,10 +160,10 @@ void Parameters::declare(OptionTable& table) {
         .add("first-access", first_access,
              "bytes of a task's first call; the later ones are then not aligned")
         .range(0, 9e15);
-    table.add("chunk", chunks, "the container's chunks of a task; each size is measured")
+    table.add("chunk", chunks, "size of a task's chunks in the container; each is measured")
         .range(1, 9e15)
         .automatic("all that the largest task writes");
-    table.add("block", block, "to which the container's chunks are aligned")
+    table.add("block", block, "size to which the container's chunks are aligned")
         .range(1, 2147483647)
         .automatic("the file system's");
     table
@@ -191,9 +194,9 @@ void Parameters::declare(OptionTable& table) {
     table.flag("unlink", unlink, "time the removal of the files, too");
     declare_phases(table);
     table.add("hint", hints, "hints for the shared file, KEY=VALUE").metavar("KEY=VALUE");
-    table.add("seed", seed, "of the random sizes").range(0, 9e18).expert();
+    table.add("seed", seed, "seed of the random sizes").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
-    table.flag("exact-name", exact_name, "take it as the whole name").expert();
+    table.flag("exact-name", exact_name, "take --prefix as the complete name").expert();
     declare_common(table);
 }
 
@@ -209,7 +212,7 @@ Status Parameters::check() {
         {first_access > call, fmt::format("--first-access: {} are more than a call of {}",
                                           format_exact(first_access), format_exact(call))},
         {exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1),
-         "--exact-name: there is one file for each way, number of tasks and "
+         "--exact-name: there is one file for each method, number of tasks and "
          "size of chunk"},
         {unlink && storage.keep, "--unlink and --keep exclude each other"},
         {unlink && !has("write"), "--unlink: files of an earlier run are read and not removed"},

@@ -64,7 +64,8 @@ Error bad_levels(const std::string& text, const std::string& why) {
 Result<Strides> parse_levels(const std::string& text) {
     const auto star = text.find('*');
     const auto piece = parse_size(text.substr(0, star));
-    if (!piece || piece->count < 1) return bad_levels(text, "it begins with the size of a piece");
+    if (!piece || piece->count < 1)
+        return bad_levels(text, "it must start with the size of a piece");
     Strides strides{piece->count, {}};
     std::int64_t reach = piece->count;  // from the start of the first piece to the end of the last
     std::size_t at = star == std::string::npos ? text.size() : star + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the pieces of each spatial pattern stand (docs/definitions/pio.md, Patterns): pure
+// Where the pieces of each spatial pattern are (docs/definitions/pio.md, Patterns): pure
 // arithmetic.
 #pragma once
 
@@ -38,7 +38,7 @@ inline const Words<Spatial>& spatial_words() {
                                       {"own", Spatial::own}};
     return words;
 }
-/// Of a rank of an unstructured mesh, whose places are drawn and sorted before the calls.
+/// Vertices of a rank of an unstructured mesh, whose places are drawn and sorted before the calls.
 inline constexpr std::int64_t most_vertices = std::int64_t{1} << 22;
 
 /// A user's own pattern: nested strides, and how far the ranks are apart.
@@ -64,7 +64,7 @@ struct Shape {
 };
 
 Addresses addresses_of(Spatial spatial, const Shape& shape, int rank, int ranks);
-/// Of all ranks.
+/// Pieces of all ranks.
 std::int64_t pieces_in_all(Spatial spatial, const Shape& shape, int ranks);
 /// Where the last byte of all ranks ends.
 std::int64_t file_bytes(Spatial spatial, const Shape& shape, int ranks);

@@ -34,8 +34,8 @@ class Pio : public study::StudyBenchmark<Parameters> {
                "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --levels 64KiB*16/1MiB,8/32MiB\n"
                "      the pattern of your code\n"
                "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --spatial nested-strided \\\n"
-               "          --calls independent,collective --by list,type --temporal write,read\n"
-               "      four ways to make the same accesses\n"
+               "          --calls independent,collective --by list,type --temporal write,read\n    "
+               "  four methods for the same accesses\n"
                "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --config pio-bench.conf";
     }
     Result<Plan> plan(const PlanInput& input) const override {
@@ -198,10 +198,10 @@ void Parameters::declare(OptionTable& table) {
         .automatic("the first eight; with --levels, own");
     table
         .choice("temporal", temporal, temporal_words(),
-                "what is done; what it needs before comes with it: a file is written before it is "
-                "read, and read before it is read again")
+                "accesses to measure; each includes those that it needs: a file is written before "
+                "it is read, and read before it is read again")
         .automatic("all five");
-    table.add("size", size, "of a rank's share").letter('s').range(1, 9e15);
+    table.add("size", size, "size of a rank's share").letter('s').range(1, 9e15);
     table.add("buffer", buffers, "sizes of a call, each is measured; they divide the share")
         .letter('b')
         .range(1, 1 << 30);
@@ -211,7 +211,9 @@ void Parameters::declare(OptionTable& table) {
              "pieces of 64 KiB 1 MiB apart, and that 8 times 32 MiB apart")
         .metavar("SIZE*COUNT/STRIDE[,COUNT/STRIDE…]")
         .automatic("none");
-    table.add("rank-stride", rank_stride, "from a rank's first piece to the next rank's (--levels)")
+    table
+        .add("rank-stride", rank_stride,
+             "distance from a rank's first piece to the next rank's (--levels)")
         .range(0, 9e15)
         .automatic("the size of a piece");
     table.add("nested-count", nested_count, "calls of a group (nested-strided)").range(1, 1e12);
@@ -229,12 +231,12 @@ void Parameters::declare(OptionTable& table) {
                  "data sieving (hints romio_ds_read, romio_ds_write)");
     table.choice("two-phase", two_phase, switch_words(),
                  "collective buffering (hints romio_cb_read, romio_cb_write)");
-    table.add("settle", settle, "rest before each opening").range(0, 86400);
+    table.add("settle", settle, "pause before each open").range(0, 86400);
     table
         .add("config", config, "patterns from a file in the style of the original's pio-bench.conf")
         .metavar("FILE")
         .automatic("the options above");
-    table.add("seed", seed, "of random places").range(0, 9e18).expert();
+    table.add("seed", seed, "seed of random places").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
 }

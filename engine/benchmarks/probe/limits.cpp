@@ -127,7 +127,7 @@ void memory_limits(Job& job, const Parameters& p, const ReportLimit& report, Out
     comm.barrier();
     const double of_node = node->sum(copy_rate(session, p, from, to));
     const Spread nodes = spread_over(comm, of_node);
-    // Also, copies that no one looks at need not be made.
+    // Also, a compiler need not make copies that are never read.
     if (std::memcmp(from.bytes().data(), to.bytes().data(), from.size()) != 0) {
         Error wrong;
         wrong.exit_code = ExitCode::data_errors;

@@ -170,16 +170,17 @@ Ending Probe::run(Job& job) {
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
-    table.add("size", size, "of each process' stream, in calls of 16 MiB if it is a multiple")
+    table.add("size", size, "bytes of each process' stream, in calls of 16 MiB if it is a multiple")
         .letter('s')
         .range(4096, 9e15);
-    table.add("reads", reads, "of 4 KiB at random places, by each process").range(1, 1e9);
-    table.add("names", names, "files that each process creates, looks up and removes, at most")
+    table.add("reads", reads, "reads of 4 KiB at random places, by each process").range(1, 1e9);
+    table.add("names", names, "most files that each process creates, looks up and removes")
         .range(1, 1e6);
-    table.add("memory", memory, "copied at a time; more than the caches hold").range(4096, 9e15);
+    table.add("memory", memory, "bytes copied at a time; more than the caches hold")
+        .range(4096, 9e15);
     table
         .add("time", time,
-             "for each limit of memory and of pairs, and at most for the creation of files")
+             "time for each limit of memory and of pairs; also the most for creating files")
         .range(1e-3, 1e4);
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);

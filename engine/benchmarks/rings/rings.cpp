@@ -203,21 +203,23 @@ void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
         .add("seed", seed,
-             "of the random rings (srand48); the same seed and number of ranks give the same rings")
+             "seed of the random rings (srand48); the same seed and number of ranks give the same "
+             "rings")
         .range(0, 4294967295.0)
         .automatic("the time of day, recorded in the result");
     table
         .add("rmax", rmax_gflops,
-             "what HPL reached on the same ranks, in GFLOP/s: also print the balance of the "
+             "HPL result of the same ranks, in GFLOP/s: also print the balance, the ratio of the "
              "accumulated random-ring bandwidth to it")
         .range(1e-9, 1e18)
         .metavar("GFLOPS");
     table
         .add("latency-time", latency_time,
-             "for the latency of all pairs; with many ranks a regular choice of them is measured")
+             "time for the latency of all pairs; with many ranks only regularly chosen pairs are "
+             "measured")
         .range(1e-3, 1e6)
         .expert();
-    table.add("bandwidth-time", bandwidth_time, "the same for the bandwidth of all pairs")
+    table.add("bandwidth-time", bandwidth_time, "time for the bandwidth of all pairs, likewise")
         .range(1e-3, 1e6)
         .expert();
     table

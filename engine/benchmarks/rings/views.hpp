@@ -35,7 +35,7 @@ std::string name_of(const std::string& hpcc_name);
 
 /// All that is in its results.
 ResultInfo result_info();
-/// For the run line.
+/// The benchmark's part of the run line.
 Json describe(std::int64_t seed);
 
 }  // namespace effio::rings

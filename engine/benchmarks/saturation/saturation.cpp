@@ -70,13 +70,14 @@ void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
         .add("processes", processes,
-             "that do I/O at the same time; each number is measured, and the answer is one of them")
+             "numbers of processes that do I/O at the same time; each is measured, and the answer "
+             "is one of them")
         .range(1, 2147483647)
         .automatic("1, 2, 4, ... and all ranks");
     table.choice("placing", placings, placing_words(),
                  "which processes take part: one of each node after the other, or all of the first "
                  "node, then those of the next");
-    table.add("size", size, "that each process writes and reads; a multiple of the transfer")
+    table.add("size", size, "bytes that each process writes and reads; a multiple of the transfer")
         .letter('s')
         .range(4096, 9e15);
     table.add("transfer", transfers, "sizes of a call; multiples of 4KiB")

@@ -41,11 +41,10 @@ void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
         .add("size", size,
-             "of all files together, shared out over the tasks; the original's is "
-             "128GB")
+             "size of all files together, divided among the tasks; the original's is 128GB")
         .letter('s')
         .range(4096, 9e15);
-    table.add("task-size", task_size, "of the file of each task, instead of --size")
+    table.add("task-size", task_size, "size of each task's file, instead of --size")
         .range(4096, 9e15)
         .automatic("a share of --size");
     table.add("block", blocks, "sizes of a call; multiples of 4KiB").letter('b').range(4096, 9e15);

@@ -43,7 +43,7 @@ struct Dealing {
     std::int64_t ranks = 1;  ///< of a chain
 
     std::int64_t chain(int rank) const { return ranks == 1 ? rank : 0; }
-    /// Of `count` things of a chain one after the other.
+    /// This rank's share of `count` things of a chain one after the other.
     std::int64_t share(int rank, std::int64_t count) const {
         const std::int64_t place = ranks == 1 ? 0 : rank;
         return (count - place + ranks - 1) / ranks;
@@ -119,23 +119,23 @@ void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
         .add("preset", preset_name,
-             "amounts of published runs: their files and bytes, calibrated by us, because their "
-             "parts are not public")
+             "files and bytes of published runs; we calibrated the sizes, because the runs' parts "
+             "are not public")
         .choices({"test0", "test1", "test7GB"});
     const auto count = [&](const char* name, std::optional<std::int64_t>& value, const char* help) {
         table.add(name, value, help).range(1, 1e9).automatic("the preset's");
     };
     count("grid", grid, "images are at N x N locations");
     count("depth", depth, "images of a location");
-    count("sequences", sequences, "that are retrieved: the images of a location one by one");
-    count("detections", detections, "files that are written for a sequence");
-    count("templates", templates, "files of templates");
+    count("sequences", sequences, "sequences to retrieve: the images of a location one by one");
+    count("detections", detections, "files written for a sequence");
+    count("templates", templates, "number of files of templates");
     const auto size = [&](const char* name, std::optional<Bytes>& value, const char* help) {
         table.add(name, value, help).range(8, 1e12).automatic("the preset's");
     };
-    size("raw-size", raw_size, "of a file of raw data; one belongs to each image");
-    size("image-size", image_size, "of an image");
-    size("template-size", template_size, "of a template, and of a detection");
+    size("raw-size", raw_size, "size of a file of raw data; each image has one");
+    size("image-size", image_size, "size of an image");
+    size("template-size", template_size, "size of a template, and of a detection");
     table
         .add("request", requests,
              "sizes of a call, each is measured; 4B as in the inner loop of the reference")
@@ -144,7 +144,7 @@ void Parameters::declare(OptionTable& table) {
     table.choice("pipelines", own_chains, {{"shared", false}, {"private", true}},
                  "one chain whose work the ranks share, or one for each rank, with its "
                  "own files");
-    table.add("seed", seed, "of random places").range(0, 9e18).expert();
+    table.add("seed", seed, "seed of random places").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
 }

@@ -102,10 +102,10 @@ void Parameters::declare(OptionTable& table) {
                  fmt::format("elements that neighbors along {} share", letters[d]))
             .range(0, 2147483647);
     }
-    table.add("header-bytes", header, "before the array").range(0, 9e15);
+    table.add("header-bytes", header, "bytes before the array").range(0, 9e15);
     table
         .add("nr-files", files,
-             "files that share out the tiles of the slowest dimension, each its own dataset")
+             "files that divide the tiles of the slowest dimension, each with its own dataset")
         .range(1, 2147483647);
     table.choice("calls", calls, study::calls_words(),
                  "each rank for itself, or all ranks of a file together");
@@ -120,8 +120,8 @@ void Parameters::declare(OptionTable& table) {
              "buffer of independent calls (hints ind_rd_buffer_size, ind_wr_buffer_size)")
         .range(1, 2147483647)
         .automatic("the library's");
-    table.add("file", file, "begin of the files' names").metavar("NAME").expert();
-    table.flag("exact-name", exact_name, "take it as the whole name").expert();
+    table.add("file", file, "start of the files' names").metavar("NAME").expert();
+    table.flag("exact-name", exact_name, "take --file as the complete name").expert();
     declare_common(table);
 }
 

@@ -31,11 +31,11 @@ struct Geometry {
 
     std::int64_t tiles() const;
     std::int64_t tile_bytes() const;
-    /// Of one file.
+    /// Bytes of one file.
     std::int64_t file_bytes() const;
     /// What the rank moves: an element at (z, y, x) is at header + ((z Y + y) X + x) element.
     Addresses addresses(std::int64_t rank) const;
-    /// Of one file's dataset.
+    /// Extents of one file's dataset.
     std::vector<Extent> file_extents() const;
 };
 

@@ -85,7 +85,8 @@ Result<std::string> make_place(const std::string& asked, const Members& members)
         std::error_code code;
         std::filesystem::create_directories(place, code);
         if (code) {
-            Error error = system_error("create the directory of results", place, code.value());
+            Error error =
+                system_error("cannot create the directory of results", place, code.value());
             error.exit_code = ExitCode::results;
             return error;
         }

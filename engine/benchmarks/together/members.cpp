@@ -16,7 +16,7 @@
 namespace effio::together {
 namespace {
 
-/// Of the job and not of a group.
+/// Options of the job and not of a group.
 constexpr std::array of_the_job{"result",      "quiet",      "progress",  "plan",
                                 "plan-json",   "plan-ranks", "plan-rate", "plan-ranks-per-node",
                                 "plan-memory", "plan-free"};
@@ -133,8 +133,8 @@ void Options::declare_groups(OptionTable& table) {
         .whole();
     table
         .add("max-bytes", max_bytes,
-             "limit on the bytes in the directories at any one time; groups without a limit of "
-             "their own share it by their numbers of ranks")
+             "limit on the bytes in the directories at any one time; groups without a limit share "
+             "it by their numbers of ranks")
         .range(0, 9e18)
         .automatic("what each would take alone, shared in the same way");
 }

@@ -56,7 +56,7 @@ Status make_members(const Options& options, Members& members);
 
 int ranks_of(const Members& members);
 
-/// Of the other groups that are in virtual time as well: they share what `sim` pretends.
+/// Ranks of the other groups that are in virtual time as well: they share what `sim` models.
 int ranks_beside(const Members& members, const Member& mine);
 
 /// Refuses a job that has not as many ranks as the groups ask for.

@@ -38,7 +38,7 @@ class OwnDirectory {
         if (is_root_ && mkdir(path_.c_str(), 0777) == 0) {
             made = 1;
         } else if (is_root_ && errno != EEXIST) {
-            mine_.fail(system_error("create the directory of this group", path_, errno));
+            mine_.fail(system_error("cannot create the directory of this group", path_, errno));
         }
         session.comm.broadcast(made);
         made_ = made != 0;

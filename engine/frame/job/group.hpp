@@ -38,7 +38,7 @@ struct GroupRun {
 /// What any run line says. `clock`: as NodeClocks describes it.
 Json run_header(const GroupRun& task, const Comm& comm, const Topology& topology, Json clock);
 
-/// Of the sentinels that run next to the task.
+/// Settings of the sentinels that run next to the task.
 Sentinel::Settings sentinel_settings(const GroupRun& task);
 
 /// A rank's session with its sentinel, from here on in place of the one that watched before.

@@ -14,7 +14,8 @@
 namespace effio {
 namespace {
 
-/// Seconds until the bytes of this step are moved, if it goes on as until now; nothing if unknown.
+/// Seconds until the bytes of this step are moved, if it continues as until now; nothing if
+/// unknown.
 std::optional<double> left_in_step(const Progress::Snapshot& s, double in_step) {
     if (s.step.planned_bytes <= 0 || s.bytes_in_step <= 0) return {};
     const auto left =

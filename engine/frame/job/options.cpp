@@ -51,7 +51,7 @@ void JobOptions::declare(OptionTable& table) {
     table
         .choice("clock", clock,
                 {{"auto", ClockChoice::automatic}, {"monotonic", ClockChoice::monotonic}},
-                "clock: the processor's time stamp counter if it is reliable on all nodes (auto), "
+                "the processor's time stamp counter if it is reliable on all nodes (auto), "
                 "or always CLOCK_MONOTONIC (monotonic)")
         .expert();
     table.group("Plan");

@@ -14,7 +14,7 @@
 
 namespace effio {
 
-/// What shows on stderr while a run goes on; `automatic`: what suits there.
+/// What is shown on stderr during a run; `automatic`: what suits there.
 enum class Live : char { automatic, line, log, json, none };
 
 /// Options that every benchmark takes.

@@ -10,7 +10,8 @@ namespace effio {
 
 class WholeJob : public Benchmark {
   public:
-    /// From before MPI until after it. Returns the exit code that all ranks agreed on.
+    /// Runs from before MPI is started until after it. Returns the exit code that all ranks agreed
+    /// on.
     virtual ExitCode run_whole(const JobOptions& options, const OptionTable& table,
                                const Invocation& invocation) = 0;
     /// Never called: such a benchmark is refused as a group of another one.

@@ -23,9 +23,10 @@ MessageCounts& MessageCounts::operator+=(const MessageCounts& other) {
 
 const Fields<MessageCounts>& message_count_fields() {
     static const Fields<MessageCounts> fields{
-        {"whole_messages", Unit::count, "of which all bytes were compared", &MessageCounts::whole},
+        {"whole_messages", Unit::count, "messages of which all bytes were compared",
+         &MessageCounts::whole},
         {"overwritten_messages", Unit::count,
-         "that later messages overwrote unread: only first and last byte were compared",
+         "messages that later ones overwrote unread: only first and last byte were compared",
          &MessageCounts::overwritten}};
     return fields;
 }

@@ -38,10 +38,10 @@ class SureNumber {
   public:
     explicit SureNumber(std::int64_t number = -1) { copies_.fill(number); }
 
-    /// Of each bit the value that at least two copies have.
+    /// The value of each bit that at least two copies have.
     std::int64_t value() const;
     bool is_whole() const { return copies_[0] == copies_[1] && copies_[1] == copies_[2]; }
-    /// Of a number that is not whole. `from`: "rank 3"; `meaning`: "its node".
+    /// The error for a number that is not whole. `from`: "rank 3"; `meaning`: "its node".
     Error wrong_error(const std::string& from, const std::string& meaning) const;
 
     std::span<const std::byte> bytes() const { return std::as_bytes(std::span(copies_)); }

@@ -17,7 +17,7 @@ constexpr RingNeighbours ring_neighbours(int position, int first, int size) {
     return {first + (inside + 1) % size, first + (inside + size - 1) % size};
 }
 
-/// The random order number `index` (0, 1, …) of the sequence that `seed` begins: which rank stands
+/// The random order number `index` (0, 1, …) of the sequence that `seed` starts: which rank is
 /// at each position. As b_eff draws it (docs/definitions/b-eff.md, Patterns): the numbers of
 /// srand48(seed) and drand48; for rank 0, 1, … a first slot int(drand48 * ranks), and from there
 /// cyclically the first that is free. O(ranks) time and 8 bytes a rank, half of them temporary.

@@ -24,7 +24,7 @@ class Runner {
     /// All pairs, the natural ring and the random rings with messages of one length. Stops between
     /// two of them when a signal asks to; `interrupted` then says so.
     LengthResult measure(const Schedule& schedule);
-    /// For what is shown while it runs.
+    /// Notes the round, for the live view.
     void begin_round(std::int64_t round, std::int64_t expected);
 
     bool interrupted() const { return loop_.stops(); }

@@ -171,7 +171,7 @@ class ByteMover : public Mover {
         queue.post_write(slot, own, place);
     }
 
-    /// Each rank for itself: between the loop and the library stands nothing of ours.
+    /// Each rank for itself: effio adds nothing between the loop and the library.
     Status move_apart(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         if (slots_) return move_queued(access, payload, watching, moved);
         Deadline::Limits limits;

@@ -26,7 +26,7 @@ namespace effio::study {
 enum class Access {
     write,
     read,
-    /// Of each call's bytes: read, then written anew at the same place. Words only.
+    /// Each call reads its bytes, then writes them anew at the same place. Words only.
     modify,
 };
 
@@ -154,7 +154,7 @@ struct Cell {
     /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
     int files = 1;
     std::int64_t file_bytes = 0;  ///< length of each file when it is written
-    /// Of the file system, that its backend makes of each file: the parts of a container.
+    /// Files on disk that the backend makes of each file: the parts of a container.
     int parts_of_file = 1;
 
     CellData data = {};
@@ -176,7 +176,7 @@ struct Cell {
 
     bool writes() const;
     bool only_reads() const;
-    /// Of the file that a rank uses; not of items.
+    /// Number of the file that a rank uses; not for items.
     int file_of(int rank) const { return rank / (ranks / files); }
     int files_on_disk() const { return files * parts_of_file; }
     /// Whose files are removed together.
@@ -240,7 +240,7 @@ struct Definition {
     std::string name;  ///< of the benchmark
     std::vector<Cell> cells;
     std::string title;  ///< one line above the table
-    /// Of all cells, where options decide which axes there are.
+    /// Axes of all cells, where options decide which there are.
     std::vector<Axis> possible_axes = {};
     Facts facts = {};  ///< what it was set to, for the run line
     /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
@@ -251,8 +251,8 @@ struct Definition {
     std::vector<Throughput> throughputs = {};
     Headline headline = Headline::by_access;
     /// Not 0: the cells compare this many ways, whose files are next to each other, place by place.
-    /// At each place their order is balanced over the repetitions (core/balanced_order); else the
-    /// order of all cells rotates.
+    /// Cells whose order at each place is balanced over the repetitions (core/balanced_order); else
+    /// the order of all cells rotates.
     std::size_t compared = 0;
     /// Carried out once before anything counts, for what is done at a first use; only failures are
     /// reported.

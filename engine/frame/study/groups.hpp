@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of a study's cells: which stand and are removed together, and how much they take.
+// The files of a study's cells: which exist and are removed together, and how much they take.
 #pragma once
 
 #include <span>
@@ -27,7 +27,8 @@ struct Group {
 /// `ranks` are those of the run.
 std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int ranks);
 
-/// For each pass of a cell, one of `cells` on the same files, what comes after it on what it wrote.
+/// For each pass of a cell (one of `cells` on the same files): the pass that comes after it on what
+/// it wrote.
 std::vector<NextPass> next_passes(std::span<const Cell> cells, const Cell& cell);
 
 /// All of them, each name once: files of one name replace each other.

@@ -350,7 +350,7 @@ void Measure::unlink(Done& last) {
     last.valid = false;
 }
 
-/// Of the files that this rank reports.
+/// Checks the size of the files that this rank reports.
 Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
     done.on_disk.emplace();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Carries out one cell: its visit, part by part, and what came of each pass.
+// Carries out one cell: its visit, part by part, and the outcome of each pass.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ class Ways {
         std::unique_ptr<ArrayLibrary> arrays = {};
         Storage& storage() const { return bytes != nullptr ? *bytes : arrays->storage(); }
     };
-    /// Of a definition, whose cells must outlive it. The run has no way itself where its
-    /// backend has no name.
+    /// The methods of a definition, whose cells must outlive it. The run has no method itself where
+    /// its backend has no name.
     static Result<Ways> make(Job& job, const BackendChoice& run, const Definition& definition);
 
     Storage& of(const Cell& cell) const { return way(cell).storage(); }

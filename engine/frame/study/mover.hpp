@@ -33,7 +33,7 @@ struct RankContext {
     const Addresses& addresses;  ///< of the rank whose data this one moves
     Hints hints;
     int owner = 0;  ///< that rank
-    /// Of an item.
+    /// The path of an item.
     std::function<std::string(std::int64_t file)> path_of = {};
 };
 
@@ -43,7 +43,7 @@ struct Moved {
     std::int64_t bytes = 0;
     bool interrupted = false;  ///< a signal stopped the calls
     std::int64_t files = 0;    ///< visited, of items
-    /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
+    /// For items, seconds in all: what of the pass went into opening, flushing and closing them.
     std::vector<NamedNumber> parts;
     Histogram times;
     /// Calls (of items: visits) that did not fail, by time since the start of the pass; empty where
@@ -55,7 +55,7 @@ struct Moved {
 struct Watching {
     bool time_calls = false;
     bool keep_calls = false;
-    /// Of streams and of pieces at offsets: sees what each call read, and where it stands; for
+    /// For streams and for pieces at offsets: sees what each call read, and from which place; for
     /// calls that are not timed.
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
@@ -96,8 +96,8 @@ class Mover : public Interface {
     /// As far as the library says; while the file is open.
     virtual GrantedHints granted_hints() = 0;
     virtual Json describe() = 0;
-    /// Of files of arrays: their calls by now, and after the close what they hold in addition to
-    /// the data.
+    /// For files of arrays: their calls until now, and after the close what they hold in addition
+    /// to the data.
     virtual const ArrayTotals* array_totals() const { return nullptr; }
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
@@ -177,13 +177,14 @@ Status logged(const Clock& clock, const Watching& watching, Moved& moved, Call&&
 
 /// `place` must outlive the mover. Collective over its ranks.
 std::unique_ptr<Mover> make_byte_mover(Storage& storage, const RankContext& place);
-/// For cells of items.
+/// The mover for cells of items.
 std::unique_ptr<Mover> make_item_mover(Storage& storage, const RankContext& place);
-/// For cells of streams.
+/// The mover for cells of streams.
 std::unique_ptr<Mover> make_stream_mover(Storage& storage, const RankContext& place);
-/// For Arrays: puts or gets one variable after the other.
+/// The mover for Arrays: puts or gets one variable after the other.
 std::unique_ptr<Mover> make_share_mover(ArrayLibrary& library, const RankContext& place);
-/// For Pieces that are boxes: the array is one variable, and a rank's box is a slab of it.
+/// The mover for Pieces that are boxes: the array is one variable, and a rank's box is a slab of
+/// it.
 std::unique_ptr<Mover> make_box_mover(ArrayLibrary& library, const RankContext& place);
 
 }  // namespace effio::study

@@ -16,7 +16,7 @@ constexpr std::int64_t largest_peak_block = 16 * MiB;
 }  // namespace
 
 void Options::declare_common(OptionTable& table) {
-    declare_repetitions(table, "of everything; the order rotates");
+    declare_repetitions(table, "repetitions of everything; the order rotates");
     table.choice(
         "fsync", fsync, {{"inside", Sync::inside}, {"beside", Sync::beside}, {"off", Sync::none}},
         "flush to storage after writing: counted in the rate (inside), timed separately (beside), "
@@ -64,8 +64,8 @@ void Options::declare_checks(OptionTable& table) {
 void Options::declare_phases(OptionTable& table) {
     table
         .add("phases", phases,
-             "what is done; what is only read must have been kept by a run of "
-             "the same options")
+             "accesses to measure; files that are only read must have been kept by a run of the "
+             "same options")
         .choices({"write", "read"});
 }
 

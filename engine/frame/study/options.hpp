@@ -68,7 +68,7 @@ struct Options {
 
     /// Bytes of a rank's timed reads that stay in memory until they are compared.
     std::int64_t kept() const { return verify ? verify_memory.count : 0; }
-    /// For the run line.
+    /// How data are verified, for the run line.
     std::string verified() const;
 
     bool measures_peak() const { return peak_text == "measured"; }

@@ -105,7 +105,8 @@ void Measure::add_rank_results(const Done& done, PassResult& r) const {
     if (visit_.cell.manner.unlinks) r.removed = gathered(comm, done.removed);
 }
 
-/// Of what all ranks moved together; each rank's series is of calls, which all move the same.
+/// Batches of what all ranks moved together; each rank's series is of calls, which all move the
+/// same.
 Batches Measure::batches(const Done& done, const PassResult& r) const {
     const Comm& comm = ranks_.comm;
     double own = 0;

@@ -279,7 +279,10 @@ Unit headline_unit(const Definition& definition) {
 FieldInfos infos_of(const std::vector<Axis>& axes) {
     FieldInfos all;
     for (const auto& axis : axes) {
-        all.push_back({axis.name, unit_of(axis), axis.title, FieldShape::one, true});
+        const bool named = axis.name == axis.title || axis.name == axis.title + "_bytes";
+        all.push_back({axis.name, unit_of(axis),
+                       named ? "the cell's value on this axis" : axis.title, FieldShape::one,
+                       true});
     }
     return all;
 }
@@ -289,7 +292,7 @@ Facts of_this_run(const std::string& verified, const ByteCap& cap) {
             {"cap", cap_fields(), "limit on the bytes that the run may use", cap}};
 }
 
-/// Of all cells.
+/// The coordinates of all cells.
 FieldInfos coordinates_of(const Definition& definition) {
     FieldInfos all = infos_of(definition.cells.front().axes);
     for (const auto& cell : definition.cells) all = merged(std::move(all), infos_of(cell.axes));
@@ -330,7 +333,7 @@ ResultInfo result_info(const Definition& definition) {
     if (definition.reports_means) return info;
     constexpr Unit rate = Unit::bytes_per_second;
     add("bandwidth", rate, "mean over the repetitions", place, bandwidth_fields().infos());
-    add("peak", rate, "of streams that do nothing else", place, bandwidth_fields().infos());
+    add("peak", rate, "rate of streams that do nothing else", place, bandwidth_fields().infos());
     add("share_of_peak", Unit::number, "mean rate over the peak", place, peak_fields().infos(),
         false);
     add("files_per_second", Unit::operations_per_second, "mean over the repetitions", place, {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What came of the passes of a study, and its figures over the repetitions.
+// Outcomes of the passes of a study, and its figures over the repetitions.
 #pragma once
 
 #include <map>
@@ -59,7 +59,7 @@ struct PassResult : VisitResult {
     std::int64_t second_reads = 0;    ///< as an untimed read found them
     std::int64_t not_verifiable = 0;  ///< written, and overwritten before anything read them
     std::int64_t files = 0;           ///< visited, of items; else 0
-    /// Of the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
+    /// For the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
     std::vector<double> variance;
     Spread rank_rates;  ///< bytes per second of each rank's own calls
     RankValue slowest;  ///< seconds in its calls
@@ -138,7 +138,7 @@ struct Mean {
 
     /// The valid rates in the order in which they were measured.
     std::vector<double> values() const;
-    /// Of the figure that is this rate.
+    /// Name of the figure that is this rate.
     std::string_view figure_name() const { return cell->is_peak ? "peak" : "bandwidth"; }
     /// Coordinates with pattern and access.
     Json where() const;
@@ -158,9 +158,9 @@ class Means {
   public:
     explicit Means(const Definition& definition) : definition_(definition) {}
     void add(const PassResult& result);
-    /// In the order of the cells, those that are the peak included.
+    /// Means in the order of the cells, those that are the peak included.
     std::vector<Mean> list() const;
-    /// Of the study's throughputs, from the means that list() gave.
+    /// The study's throughputs, from the means that list() gave.
     std::vector<Flow> flows(const std::vector<Mean>& means) const;
     /// The highest measured rate of each kind of access (writing, reading, modifying). Rates whose
     /// bytes were on storage come before all others.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A study from its begin to its end: storage, files and cap, the cells in their order, what is
+// A study from start to end: storage, files and cap, the cells in their order, what is
 // left.
 #include <fmt/format.h>
 
@@ -111,13 +111,13 @@ class Runner {
     /// Others of its group need what it leaves in the files.
     static bool others_need(const Cell& cell) { return cell.writes() || cell.manner.unlinks; }
 
-    /// In all, as it looks now.
+    /// Visits in all, as expected now.
     std::size_t visits() const {
         return definition_.warm_up.size() +
                definition_.cells.size() * static_cast<std::size_t>(until_ci_.expected());
     }
 
-    /// What comes first, or after a certain other, meets other caches than what comes last.
+    /// The state of the caches depends on the order of the cells.
     std::vector<std::size_t> order(std::size_t repetition) const {
         std::vector<std::size_t> turns;
         const std::size_t n = groups_.size();
@@ -179,7 +179,7 @@ class Runner {
         return go_on();
     }
 
-    /// Of each rank.
+    /// Each rank removes its share of the files.
     void remove_share(Storage& storage, const FileSet& files) {
         for (int file = session_.comm.rank(); file < files.count; file += session_.comm.size()) {
             if (auto removed = storage.remove(context_.target.path(files, file)); !removed) {
@@ -189,7 +189,8 @@ class Runner {
         }
     }
 
-    /// Of this rank in the row whose begin takes part; the root's is the first in each of them.
+    /// Number of this rank in the row whose first ranks take part; the root's is the first in each
+    /// of them.
     int place_of(Placing placing) const {
         const Topology& at = context_.job.topology;
         switch (placing) {

@@ -76,7 +76,7 @@ class StreamMover : public Mover {
             }
         }
     }
-    /// By the same calls.
+    /// Reads again by the same calls.
     Status read_again(const SecondReading& reading) override {
         StreamMover again(storage_, place_);
         Status opened = again.open(false);

@@ -50,7 +50,7 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
         const auto definition = define(ranks);
         return definition ? check_cap(*definition, this->parameters_) : Status(definition.error());
     }
-    /// Of the cells with the options given; a study of one process alone has no other.
+    /// Results of the cells with the options given; a study of one process alone has no other.
     ResultInfo results() const override {
         ResultInfo info;
         for (const int ranks : {8, 4, 2, 1}) {

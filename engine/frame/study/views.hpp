@@ -19,7 +19,7 @@ std::unique_ptr<Observer> make_console_view(Console& console, const Definition& 
 std::string rank_csv_header(const Definition& definition);
 std::unique_ptr<Observer> make_rank_view(RankCsv& file, Outcome& outcome);
 /// The study as the run line says it: axes, what the rate counts, the peak.
-/// For the run line.
+/// The study's part of the run line.
 Json describe(const Definition& definition, const std::string& verified, const ByteCap& cap);
 
 }  // namespace effio::study

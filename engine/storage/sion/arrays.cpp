@@ -59,7 +59,7 @@ class SionArrayFile final : public OwnSharesFile {
         if (!together()) return OwnSharesFile::do_put(variable, slab, data);
         const auto extents =
             extents_of([&] { return OwnSharesFile::do_put(variable, slab, data); });
-        // Who has nothing to say takes part for the others.
+        // A rank without data takes part for the others.
         const auto moved = container_->write_together(extents.list, data);
         if (!extents.status) return extents.status.error();
         if (!moved) return moved.error();
@@ -127,7 +127,7 @@ class SionArrayFile final : public OwnSharesFile {
         return noted_ != nullptr;
     }
 
-    /// Of the writer's share of a variable, in its stream.
+    /// Start of the writer's share of a variable, in its stream.
     std::int64_t begin_of(int writer, std::size_t variable) const {
         std::int64_t begin = 0;
         for (std::size_t v = 0; v < variable; ++v) {

@@ -92,8 +92,8 @@ void Collector::serve_member(int member, Serve&& serve) {
              answer_tag, raw(group_));
 }
 
-/// On a member: hands its places over, `pass(memory)` for each message of data, and hears what
-/// became of them.
+/// On a member: hands its places over, `pass(memory)` for each message of data, and learns the
+/// outcome.
 template <class Byte, class Pass>
 Result<std::int64_t> Collector::be_served(std::span<const FileRange> places, std::span<Byte> data,
                                           Pass&& pass) {

@@ -41,7 +41,7 @@ class Collector {
                               const Read& move);
 
   private:
-    /// What a member hears of its bytes.
+    /// What a member learns about its bytes.
     struct Answer {
         std::int64_t moved = 0;
         std::int64_t call = 0;  ///< 0 nothing failed; else one more than the place in `calls`

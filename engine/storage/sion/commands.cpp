@@ -298,21 +298,20 @@ ExitCode check(const Container& container, const std::string&, const Settings&) 
                               part.path, count_of(part.file.head.tasks(), "task")));
             code = graver(code, ExitCode::data_errors);
         } else {
-            print(fmt::format("{}: whole, {}\n", part.path,
+            print(fmt::format("{}: complete, {}\n", part.path,
                               count_of(part.file.head.tasks(), "task")));
         }
     }
-    print(fmt::format("streams that are whole: {}\n",
-                      whole.empty() ? "none" : "ranks " + ranges(whole)));
+    print(fmt::format("complete streams: {}\n", whole.empty() ? "none" : "ranks " + ranges(whole)));
     return code;
 }
 
 constexpr std::array<Command, 4> commands{
-    {{"ls", "", "what the container says of itself and of each task",
+    {{"ls", "", "the container's header and its tasks",
       [](Settings& s, OptionTable& t) { t.flag("json", s.json, "as JSON"); }, list},
-     {"cat", "", "a task's stream on the standard output",
+     {"cat", "", "write a task's stream to the standard output",
       [](Settings& s, OptionTable& t) {
-          t.add("rank", s.rank, "of the task").range(0, 9e18).automatic("must be given");
+          t.add("rank", s.rank, "rank of the task").range(0, 9e18).automatic("must be given");
           t.add("chunk", s.chunk, "only this one, from 0 on").range(0, 9e18).automatic("all");
           t.add("key", s.key, "only the value of this key, in a container with keys")
               .range(-9e18, 9e18)
@@ -322,17 +321,17 @@ constexpr std::array<Command, 4> commands{
      {"split", "PREFIX",
       "one file per task, PREFIX and the rank; with keys one per key, PREFIX, rank.KEY",
       [](Settings& s, OptionTable& t) {
-          t.add("digits", s.digits, "of the rank, at least").range(1, 20);
-          t.flag("overwrite", s.overwrite, "files that are there");
+          t.add("digits", s.digits, "least digits of the rank in the names").range(1, 20);
+          t.flag("overwrite", s.overwrite, "replace existing files");
       },
       split},
-     {"check", "", "says whose streams are whole; exit code 1 unless all are",
+     {"check", "", "verify that the streams of all tasks are complete; exit code 1 if not",
       [](Settings&, OptionTable&) {}, check}}};
 
 std::string usage() {
     std::string text =
         "Usage: effio-mpi sion COMMAND FILE [options]\n\n"
-        "Looks into containers in the format of SIONlib. FILE is the first of a\n"
+        "Shows the contents of containers in the format of SIONlib. FILE is the first of a\n"
         "container's files.\n\nCommands:\n";
     for (const auto& command : commands) {
         text +=

@@ -77,13 +77,13 @@ class Container {
 
     const std::vector<Part>& parts() const { return parts_; }
     const Part& first() const { return parts_.front(); }
-    /// Of the files that can be used, by rank.
+    /// Tasks of the files that can be used, by rank.
     const std::vector<Task>& tasks() const { return tasks_; }
     const Task* find(std::int64_t rank) const;
     /// The first part's fault that there is, if any.
     const Error* fault() const;
 
-    /// Of the task's stream; nothing while its file is not closed.
+    /// Pieces of the task's stream; nothing while its file is not closed.
     std::vector<Piece> pieces(const Task& task) const;
 
   private:

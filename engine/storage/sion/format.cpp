@@ -218,7 +218,7 @@ Result<Header> read_head(Source& source) {
     std::array<std::byte, 4> begin{};
     if (auto read = in.bytes(begin); !read) return std::move(read.error());
     if (std::memcmp(begin.data(), magic.data(), magic.size()) != 0) {
-        return in.wrong("no SION file: it does not begin with \"sion\"");
+        return in.wrong("not a SION file: it does not begin with \"sion\"");
     }
     constexpr std::int64_t most = 2147483647;
     constexpr std::int64_t any = std::int64_t{1} << 62;
@@ -315,7 +315,7 @@ Status read_places(Decoder& in, File& file) {
 }  // namespace
 
 Error malformed(const std::string& path, std::int64_t offset, std::string cause) {
-    Error error = io_error("read SION metadata", path, std::move(cause));
+    Error error = io_error("cannot read SION metadata", path, std::move(cause));
     error.exit_code = ExitCode::data_errors;
     error.offset = offset;
     return error;

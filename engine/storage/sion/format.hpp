@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The container format of SIONlib (docs/sion-format.md): many tasks' streams in one file or a
 // few. Pure: bytes in, bytes out.
-//
-// A file begins with a head: who writes into it and how large each task's chunks are. Then come
-// rows of chunks, one chunk of each task in a row; a task whose chunk is full goes on in the next
-// row without asking anybody. What is not used is never written, so that files are sparse. At the
-// end, written when the file is closed, stands how much of each chunk is used. Integers have no
+// A file starts with a head: the tasks that write into it and the size of each task's chunks. Then
+// come rows of chunks, one chunk of each task in a row; a task whose chunk is full continues in the
+// next row without asking other tasks. Unused bytes are never written, so files are sparse. At the
+// end, written when the file is closed, is how much of each chunk is used. Integers have no
 // padding between them; their byte order is the file's own.
 #pragma once
 
@@ -60,7 +59,7 @@ struct Header {
     bool closed() const { return tail != 0; }
     /// Up to the first place where a chunk can be.
     std::int64_t bytes() const;
-    /// Where rows and tail stand, which are written last.
+    /// Places of rows and tail, which are written last.
     std::int64_t offset_of_rows() const { return bytes() - 12; }
 };
 
@@ -97,7 +96,7 @@ struct Tail {
     };
     std::vector<std::int64_t> used;   ///< chunks of each task
     std::vector<std::int64_t> bytes;  ///< in each chunk: row by row, each task's
-    /// Of each rank; in the first of several files only.
+    /// The place of each rank; in the first of several files only.
     std::vector<TaskIndex> places;
 };
 
@@ -110,7 +109,7 @@ struct File {
     std::int64_t bytes_in(std::int64_t task, std::int64_t row) const {
         return tail.bytes[static_cast<std::size_t>(row * head.tasks() + task)];
     }
-    /// Of the task's stream.
+    /// Length of the task's stream.
     std::int64_t bytes_of(std::int64_t task) const;
 };
 
@@ -128,7 +127,7 @@ std::vector<std::int64_t> collected_chunks(std::span<const std::int64_t> asked, 
 /// The file of each rank, where only their number is given: equally many each, what is left over
 /// in the last.
 std::int64_t file_of(std::int64_t rank, std::int64_t ranks, std::int64_t files);
-/// Of the container's file `number`: the first has the container's name.
+/// Name of the container's file `number`: the first has the container's name.
 std::string name_of_file(const std::string& first, std::int64_t number);
 
 // What a file contains.
@@ -160,7 +159,7 @@ class Source {
     Source() = default;
 };
 
-/// A file's head and tail. What cannot be true is an error with the place where it stands
+/// A file's head and tail. What cannot be true is an error with its place
 /// (ExitCode::data_errors); what the numbers in it claim costs no more memory than 8 MiB, or than
 /// some times what is stored of the file, its holes not counted.
 Result<File> read_file(Source& source);

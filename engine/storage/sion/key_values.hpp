@@ -34,8 +34,8 @@ Status check_keys(const Container& container);
 Status each_record(const Container& container, const Container::Task& task,
                    const std::function<Status(const KeyRecord&)>& visit);
 
-/// By key; memory grows with the number of different keys. What is there up to a wrong record is in
-/// `totals` even then.
+/// Counts values by key; memory grows with the number of different keys. What is there up to a
+/// wrong record is in `totals` even then.
 Status count_keys(const Container& container, const Container::Task& task,
                   std::map<std::int64_t, KeyTotal>& totals);
 

@@ -47,7 +47,7 @@ Status write_bytes(int fd, const std::string& path, std::span<const std::byte> b
     return {};
 }
 
-/// What will be written may stand where the tail is now: until it is closed again, it is not.
+/// Later writes may replace the tail: until the file is closed again, it has none.
 Status reopen(const std::string& path, Header head) {
     auto fd = open_file(path, O_RDWR);
     if (!fd) return std::move(fd.error());
@@ -102,7 +102,7 @@ void SharedContainer::Known::share(const Comm& comm) {
     }
 }
 
-/// On the root: what is there, or what it made.
+/// Returns on the root what is there, or what it made.
 Result<SharedContainer::Known> SharedContainer::begin(const std::string& path, const OpenMode& mode,
                                                       const Making& making, Metadata metadata) {
     const int flags = flags_of(mode) | (mode.create ? O_CREAT : 0) | (mode.exclusive ? O_EXCL : 0);

@@ -45,7 +45,7 @@ class SharedContainer {
                                                          const Making& making);
 
     std::int64_t tasks() const { return std::ssize(places_); }
-    /// Of the task's stream; while writing, as far as this rank wrote it.
+    /// Length of the task's stream; while writing, as far as this rank wrote it.
     std::int64_t bytes_of(std::int64_t task) const { return ends_[static_cast<std::size_t>(task)]; }
     const File& file(std::size_t number) const { return files_[number]; }
     std::int64_t files() const { return std::ssize(files_); }
@@ -59,7 +59,7 @@ class SharedContainer {
     Result<std::int64_t> write(std::int64_t task, std::int64_t position,
                                std::span<const std::byte> data);
     Result<std::int64_t> read(std::int64_t task, std::int64_t position, std::span<std::byte> data);
-    /// Collective over all that share a collector: extents whose bytes stand one after the other in
+    /// Collective over all that share a collector: extents whose bytes are one after the other in
     /// memory.
     Result<std::int64_t> write_together(std::span<const Extent> extents,
                                         std::span<const std::byte> data);
@@ -78,7 +78,7 @@ class SharedContainer {
         std::vector<File> files;
         std::string remark;
         bool own = false;  ///< this run wrote it
-        /// On the root: of each file of an own container, what was read of its metadata.
+        /// On the root, for each file of an own container: what was read of its metadata.
         std::vector<std::vector<KeptBytes>> read;
         void share(const Comm& comm);
     };
@@ -94,8 +94,8 @@ class SharedContainer {
                                     const Making& making, Metadata metadata);
     void join_collector(const Making& making);
 
-    /// From a place of a stream on what is together in a file; nothing behind the end of a
-    /// stream that is read.
+    /// The contiguous range of a file that starts at a place of a stream; nothing behind the end of
+    /// a stream that is read.
     FileRange place(std::int64_t task, std::int64_t position) const;
     /// What extents are in the files, as far as their streams go.
     std::vector<FileRange> places_of(std::span<const Extent> extents) const;
@@ -103,7 +103,7 @@ class SharedContainer {
     Result<std::int64_t> move(std::int64_t task, std::int64_t position, Span data, Move&& one);
     Result<std::int64_t> write_at(const FileRange& place, std::span<const std::byte> data);
     Result<std::int64_t> read_at(const FileRange& place, std::span<std::byte> data);
-    /// Of the file, opened at first use.
+    /// Descriptor of the file, opened at first use.
     Result<int> descriptor(std::int64_t file);
     Status write_tail(std::int64_t file);
 

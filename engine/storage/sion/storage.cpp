@@ -26,11 +26,12 @@ class SionFile final : public RunFile {
         : RunFile(session, comm, request, posix_calls),
           container_(std::move(container)),
           blocks_(*request.blocks) {
-        // Who reads may be more or fewer than those who wrote.
+        // There may be more or fewer readers than writers.
         blocks_.parts = container_->tasks();
     }
 
-    /// Of the bytes that are divided into blocks; while writing, as far as this rank wrote them.
+    /// Length of the bytes that are divided into blocks; while writing, as far as this rank wrote
+    /// them.
     Result<std::int64_t> size() override {
         std::int64_t size = 0;
         for (std::int64_t task = 0; task < container_->tasks(); ++task) {
@@ -206,7 +207,7 @@ class SionStorage : public PosixStorage {
         }
         if (settings_.collector_tasks > 1 && !request.collective) {
             return session().signed_error(
-                usage_error("backend sion: collectors take what collective calls move"));
+                usage_error("backend sion: collectors apply to collective calls only"));
         }
         if (auto fits = check(*request.blocks); request.mode.create && !fits) {
             return session().signed_error(std::move(fits.error()));
@@ -239,7 +240,7 @@ class SionStorage : public PosixStorage {
 }  // namespace
 
 void SionSettings::declare(OptionTable& table) {
-    table.add("chunk", chunk, "bytes that a task has in a row; then it goes on in the next")
+    table.add("chunk", chunk, "bytes that a task has in a row; then it continues in the next")
         .range(1, 9e15)
         .automatic("all that it writes");
     declare_for_arrays(table);

@@ -68,7 +68,7 @@ TEST(ClassicMdtest, no_barriers_with_and_without_a_number) {
     EXPECT_TRUE(has(translated({"-u", "-B", "-n", "5"}), "--no-barriers"));
     EXPECT_TRUE(has(translated({"-u", "-B", "1", "-n", "5"}), "--no-barriers"));
     EXPECT_FALSE(has(translated({"-u", "-B", "0", "-n", "5"}), "--no-barriers"));
-    // Where the original goes on, no option is refused: the tasks of one tree wait.
+    // Where the original continues, no option is refused: the tasks of one tree wait.
     EXPECT_FALSE(has(translated({"-B", "-n", "5"}), "--no-barriers"));
 }
 

@@ -66,7 +66,7 @@ TEST_F(CountFile, a_link_in_its_place_is_not_written_through) {
 
 TEST_F(CountFile, a_failure_names_the_file_and_the_cause) {
     EXPECT_EQ(read_count("/nowhere/n", "calls").error().text(),
-              "read the count /nowhere/n: No such file or directory");
+              "cannot read the count /nowhere/n: No such file or directory");
     EXPECT_EQ(write_count("/nowhere/n", 1).error().text(),
               "write the count /nowhere/n: No such file or directory");
     EXPECT_EQ(write_count("/dev/full", 1).error().text(),

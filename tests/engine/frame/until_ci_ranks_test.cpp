@@ -16,7 +16,7 @@ struct UntilCiRanks : testing::Test {
     UntilCiOptions options{Share{0.05}, Seconds{600}, Seconds{0}, false};
     UntilCi::Subject subject{"bandwidth", Json::object(), "B/s", "write"};
 
-    /// How often this rank goes on, of at most `most` times. The root's rates are equal; the
+    /// How often this rank continues, of at most `most` times. The root's rates are equal; the
     /// others' scatter, and their clocks are `ahead` of the root's.
     std::int64_t repetitions(double of_root, double of_others, double ahead) {
         UntilCi until(options, 50, 0);

@@ -76,7 +76,7 @@ TEST_F(Gluster, files_are_hidden_while_a_part_of_the_volume_is_away) {
     EXPECT_FALSE(gluster_hides_files(mount.path()));
     part("v-dht", "cluster/distribute", both + "0\n");
     EXPECT_TRUE(gluster_hides_files(mount.path()));
-    // On other file systems anybody may have made these files.
+    // On other file systems any user may have made these files.
     EXPECT_FALSE(hides_files(mount.path()));
 }
 

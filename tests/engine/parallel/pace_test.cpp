@@ -82,7 +82,7 @@ TEST(RootVote, what_passed_before_the_first_operation_counts) {
 
 TEST(RootVote, barriers_and_broadcasts_are_inside) {
     // 0.3 s each, 0.01 s for a barrier and for a broadcast: after r operations the root has seen
-    // 0.3 r + 0.01 r + 0.01 (r-1) s. Budget 0.95: 0.31 * 2 = 0.62, 0.63 * 3/2 = 0.945 go on,
+    // 0.3 r + 0.01 r + 0.01 (r-1) s. Budget 0.95: 0.31 * 2 = 0.62, 0.63 * 3/2 = 0.945 continue,
     // 0.95 * 4/3 stops.
     Ranks r;
     r.clock.set_collective_cost(0.01);

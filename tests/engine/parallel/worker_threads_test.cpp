@@ -30,7 +30,7 @@ TEST(WorkerThreads,
         for (int round = 1; round <= 50; ++round) {
             ++came;
             threads.meet(number, [&] { seen = came.load(); });
-            // `seen` was written before the barrier that lets the others go on.
+            // `seen` was written before the barrier that lets the others continue.
             if (seen != 4 * round) ++too_early;
             threads.meet(number, [] {});
         }

@@ -72,7 +72,7 @@ TEST(CacheJudge, writes_are_judged_by_the_device_and_show_what_a_sync_need_not_w
     const auto seen = judged(e, 100 * MiB, false, "ext4");
     EXPECT_EQ(seen.verdict, Whereabouts::mixed);
     EXPECT_EQ(seen.reason,
-              "10 MiB of 100 MiB had got by the end of the interval to the device; the sync need "
+              "10 MiB of 100 MiB had reached the device by the end of the interval; the sync need "
               "not write 90 MiB");
     // Pages that are written twice before they are sent are charged once.
     EXPECT_EQ(judged(counted(0, 50 * MiB, 0, 100 * MiB), 100 * MiB, false, "ext4").others, 0);

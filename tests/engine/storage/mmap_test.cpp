@@ -79,7 +79,7 @@ TEST_F(MappedFiles, show_the_place_of_a_page_that_is_gone) {
     EXPECT_EQ(read.error().system_code, EIO);
     EXPECT_NE(read.error().cause.find("SIGBUS"), std::string::npos) << read.error().cause;
     ASSERT_TRUE(read.error().offset);
-    // A copy need not begin at its begin.
+    // A copy need not begin at its start.
     EXPECT_GE(*read.error().offset, 3 * page);
     EXPECT_LT(*read.error().offset, 5 * page);
     EXPECT_TRUE(file->read({}, found.bytes().first(page), 2 * page));
@@ -116,7 +116,7 @@ TEST_F(MappedFiles, that_are_read_only_or_empty_are_so) {
     EXPECT_TRUE(file->close());
 }
 
-/// Anybody else's SIGBUS is what it was.
+/// Any process else's SIGBUS is what it was.
 TEST(BusErrorsDeathTest, of_other_memory_end_the_process) {
     const auto elsewhere = [] {
         Buffer from(page);

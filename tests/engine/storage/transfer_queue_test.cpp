@@ -148,7 +148,7 @@ TEST_P(Queues, go_on_while_others_are_under_way) {
         free.push_back(one.slot);
         ++over;
     }
-    // Each is a sign of life for who watches.
+    // Each is a sign of life for the watchdog.
     EXPECT_GE(at.session.progress.snapshot().beats, beats + transfers);
     EXPECT_EQ(at.session.progress.snapshot().bytes_in_step,
               transfers * static_cast<std::int64_t>(piece));

@@ -46,7 +46,7 @@ TEST_F(SimRun, a_rate_shared_by_all_favours_the_few) {
 
 TEST_F(SimRun, the_parts_of_a_row_are_its_barriers_broadcasts_and_sync) {
     // A collective call costs k = 1/64 s. Row 1, Tp = 16 s: after r calls of 2.5 s and r barriers
-    // and r - 1 broadcasts go on iff (2.5 r + (2 r - 1) k) (r + 1) / r <= 16: r = 5 goes on
+    // and r - 1 broadcasts continue iff (2.5 r + (2 r - 1) k) (r + 1) / r <= 16: r = 5 continues
     // (12.640625 * 6 / 5 = 15.17), 6 stops (15.171875 * 7 / 6 = 17.7).
     const double k = 1.0 / 64;
     expect_done(run({"--backend=sim", std::string(model) + ",collective=0.015625s", "--time=600s",
@@ -158,7 +158,7 @@ TEST_F(SimRun, a_backend_that_keeps_no_data_is_refused_with_what_it_lacks) {
         run({"--backend=sim", "--backend-options=no-content", "--time=0s", "--partitions=1"});
     EXPECT_EQ(refused.status, ExitCode::usage);
     EXPECT_EQ(refused.reason,
-              "backend sim lacks what this run needs: reading back what was written (the "
+              "backend sim cannot do what this run needs: reading back what was written (the "
               "definition checks data)");
 }
 

@@ -126,7 +126,7 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
         sentence(both),
         "nonblocking write alongside compute work: 100 % of 1 MiB hides (the computation hides "
         "it), but 0 % of 4 KiB hides (the bytes are left for the wait: the transfer does not "
-        "go on, or not as fast, while the rank computes)");
+        "continue, or not as fast, while the rank computes)");
     none.wait = 0;
     none.post = 10;
     const PointTimes waits = series(Way::blocking, 4096, none);
