@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness import Figures, Kit, Pair, in_turn
+from harness import Figures, Kit, Pair, alternately
 
 MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
@@ -35,9 +35,9 @@ def engine_words(kit: Kit, place: Path, seconds: float, *words: str) -> list[obj
     ]
 
 
-def rates_beside(kit: Kit, seconds: float) -> str:
+def rates_next_to_ours(kit: Kit, seconds: float) -> str:
     with kit.place() as place:
-        return kit.launch([kit.bare("beside_b_eff_io"), place, seconds, TURNS])
+        return kit.launch([kit.bare("paired_b_eff_io"), place, seconds, TURNS])
 
 
 def setup_of_engine(kit: Kit) -> Figures:
@@ -67,7 +67,7 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             "b_eff_io rows",
             "the same rows alternately by the engine and bare in one process, files rewritten",
-            *in_turn(lambda: rates_beside(kit, TURN_UNIT), scale=1e-6),
+            *alternately(lambda: rates_next_to_ours(kit, TURN_UNIT), scale=1e-6),
             "MB/s",
             at_least=0.98,
             rounds=80,

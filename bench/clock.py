@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness import AbsentError, Kit, Pair, in_turn
+from harness import AbsentError, Kit, Pair, alternately
 
 CALLS = 1_000_000
 TURNS = 10
@@ -13,17 +13,17 @@ MOST_NANOSECONDS = 25
 MOST_BEYOND_READINGS = 8
 
 
-def beside(kit: Kit, reads: bool) -> str:
+def paired(kit: Kit, reads: bool) -> str:
     with kit.place() as place:
-        text = kit.launch([kit.bare("beside_clock"), place, CALLS, TURNS, int(reads)], 1)
+        text = kit.launch([kit.bare("paired_clock"), place, CALLS, TURNS, int(reads)], 1)
     if not text.startswith("TSC"):
         raise AbsentError("effio does not use the processor's time stamp counter on this machine")
     return text
 
 
 def pairs(kit: Kit) -> list[Pair]:
-    untimed = in_turn(lambda: beside(kit, False))
-    reads = in_turn(lambda: beside(kit, True))
+    untimed = alternately(lambda: paired(kit, False))
+    reads = alternately(lambda: paired(kit, True))
     return [
         Pair(
             "timing a call",

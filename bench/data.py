@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from harness import Kit, Pair, in_turn
+from harness import Kit, Pair, alternately
 
 MEBIBYTES = 256
 TURNS = 10
 
 
-def beside(kit: Kit) -> str:
+def paired(kit: Kit) -> str:
     with kit.place() as place:
-        return kit.launch([kit.bare("beside_data"), place, MEBIBYTES, TURNS], 1)
+        return kit.launch([kit.bare("paired_data"), place, MEBIBYTES, TURNS], 1)
 
 
 def pairs(kit: Kit) -> list[Pair]:
-    ours, theirs = in_turn(lambda: beside(kit))
+    ours, theirs = alternately(lambda: paired(kit))
     return [
         Pair(
             "data",

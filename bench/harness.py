@@ -63,7 +63,7 @@ class Pair:
 
     @property
     def limit(self) -> str:
-        """As a reader of a table wants it; empty: the pair is only shown."""
+        """The limit as a reader of a table wants it; empty: the pair is only shown."""
         if self.at_least is not None:
             return f"≥ {self.at_least:g}"
         if self.at_most is not None:
@@ -151,7 +151,7 @@ def make_kit(build: Path, memory: Path) -> Kit:
     return kit
 
 
-def in_turn(
+def alternately(
     launch: Callable[[], str], scale: float = 1
 ) -> tuple[Callable[[], Figures], Callable[[], Figures]]:
     """Our and their side of launches that measure both alternately; two turns, in which each side
@@ -199,7 +199,7 @@ def rounds(pair: Pair, seconds: float = math.inf) -> Iterator[tuple[Figures, Fig
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one figure of a pair."""
+    """The verdict on one figure of a pair."""
 
     pair: Pair
     figure: str
@@ -208,7 +208,7 @@ class Verdict:
 
     @property
     def scores(self) -> list[float]:
-        """By round: ratios, or differences where the pair limits a cost."""
+        """The scores by round: ratios, or differences where the pair limits a cost."""
         pairs = zip(self.ours, self.theirs, strict=True)
         if self.pair.at_most is not None:
             return [a - b for a, b in pairs]
@@ -239,8 +239,8 @@ class Verdict:
         return {None: "", True: "met", False: "MISSED"}[self.passed]
 
     def row(self) -> list[str]:
-        """Of the summary: pair, figure, effio, the other one, ratio or difference, interval, limit,
-        verdict."""
+        """A row of the summary: pair, figure, effio, the other one, ratio or difference, interval,
+        limit, verdict."""
         unit = f" {self.pair.unit}".rstrip()
         own = unit if self.pair.at_most is not None else ""
         interval = self.interval
@@ -310,7 +310,7 @@ def run(pair: Pair, seconds: float = math.inf) -> list[Verdict]:
 
 @dataclass
 class Outcome:
-    """Of all pairs."""
+    """The outcome of all pairs."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)  # name of a pair: reason

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from harness import AbsentError, BenchError, Figures, Kit, Pair, in_turn
+from harness import AbsentError, BenchError, Figures, Kit, Pair, alternately
 
 KIB = 1024
 MIB = KIB * KIB
@@ -31,9 +31,9 @@ DEPTH = 32
 READ_TURNS = 4
 
 
-def rates_beside(kit: Kit, where: str, transfer: int) -> str:
+def rates_next_to_ours(kit: Kit, where: str, transfer: int) -> str:
     with kit.place(where) as place:
-        return kit.launch([kit.bare("beside_ior"), place, transfer, BLOCK_IN_TURN, TURNS])
+        return kit.launch([kit.bare("paired_ior"), place, transfer, BLOCK_IN_TURN, TURNS])
 
 
 def rates_in(text: str, program: str) -> Figures:
@@ -49,8 +49,8 @@ def rates_in(text: str, program: str) -> Figures:
 
 
 def rates_by_its_line(kit: Kit, program: Sequence[object], where: str, transfer: int) -> Figures:
-    """By IOR's command line. Its rates hold open and close: the files are long enough for these
-    to vanish."""
+    """Rates by IOR's command line, which include open and close: the files are long enough for
+    these to vanish."""
     with kit.place(where) as place:
         words = ["-a", "POSIX", "-F", "-w", "-r", "-t", transfer, "-b", BLOCK]
         text = kit.launch([*program, *words, "-o", place / "file"])
@@ -98,9 +98,9 @@ def queued_reads_of_fio(place: Path, registered: bool) -> float:
     return float(json.loads(done.stdout)["jobs"][0]["read"]["iops"])
 
 
-def queued_in_turn(kit: Kit) -> str:
-    """Who begins changes from turn to turn; both read the same file, into memory that the kernel
-    knows and into such as it does not."""
+def queued_alternately(kit: Kit) -> str:
+    """The first program changes from turn to turn; both read the same file, into memory that the
+    kernel knows and into such as it does not."""
     if shutil.which("fio") is None:
         raise AbsentError("fio is not on this machine")
     reported = json.loads(kit.launch([kit.engine, "describe", "backends"], ranks=1))
@@ -154,7 +154,7 @@ def pairs(kit: Kit) -> list[Pair]:
                 Pair(
                     f"ior {where} {name}",
                     f"calls of {name} by ior's loop and a bare one alternately, 2 ranks, {where}",
-                    *in_turn(partial(rates_beside, kit, where, transfer), scale=1e-6),
+                    *alternately(partial(rates_next_to_ours, kit, where, transfer), scale=1e-6),
                     "MB/s",
                     at_least=at_least,
                     rounds=ROUNDS,
@@ -175,7 +175,7 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             "ior uring fio",
             f"random reads of 4 KiB past the page cache, {DEPTH} under way, by ior and by fio",
-            *in_turn(partial(queued_in_turn, kit)),
+            *alternately(partial(queued_alternately, kit)),
             "op/s",
             at_least=0.95,
             rounds=12,

@@ -9,7 +9,7 @@ import os
 import re
 from functools import partial
 
-from harness import BenchError, Figures, Kit, Pair, in_turn
+from harness import BenchError, Figures, Kit, Pair, alternately
 
 TURNS = 10  # of both sides in a process
 PHASES = {"File creation": "create", "File stat": "stat", "File removal": "remove"}
@@ -28,9 +28,9 @@ def of_engine(kit: Kit, where: str, ranks: int, files: int) -> Figures:
     }
 
 
-def beside(kit: Kit, where: str, ranks: int, files: int) -> str:
+def paired(kit: Kit, where: str, ranks: int, files: int) -> str:
     with kit.place(where) as place:
-        return kit.launch([kit.bare("beside_mdtest"), place, files, TURNS], ranks)
+        return kit.launch([kit.bare("paired_mdtest"), place, files, TURNS], ranks)
 
 
 def of_original(kit: Kit, program: str, where: str, ranks: int, files: int) -> Figures:
@@ -58,7 +58,7 @@ def pairs(kit: Kit) -> list[Pair]:
                     f"mdtest {where} {ranks}",
                     f"mdtest's phases and a bare loop alternately, {fewer} files of each of {ranks}"
                     f" ranks, {where}",
-                    *in_turn(partial(beside, kit, where, ranks, fewer)),
+                    *alternately(partial(paired, kit, where, ranks, fewer)),
                     "op/s",
                     at_least=0.97,
                     rounds=50,

@@ -62,8 +62,8 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[st
 
 
 def _pair_rows(outcome: Outcome) -> Iterator[list[str]]:
-    """Of each pair: its name, the lowest and highest ratio or difference, the limit, and how many
-    of its figures meet it."""
+    """The rows of each pair: its name, the lowest and highest ratio or difference, the limit, and
+    how many of its figures meet it."""
     for name, group in groupby(outcome.verdicts, key=lambda verdict: verdict.pair.name):
         verdicts = list(group)
         least, most = (pick(verdicts, key=lambda v: v.median).row()[4] for pick in (min, max))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from harness import BenchError, Figures, Kit, Pair, in_turn
+from harness import BenchError, Figures, Kit, Pair, alternately
 
 KIB = 1024
 MIB = KIB * KIB
@@ -22,9 +22,9 @@ TURNS = 6
 ROUNDS = 100
 
 
-def rates_beside(kit: Kit, where: str, transfer: int) -> str:
+def rates_next_to_ours(kit: Kit, where: str, transfer: int) -> str:
     with kit.place(where) as place:
-        return kit.launch([kit.bare("beside_sion"), place, transfer, BLOCK, TURNS])
+        return kit.launch([kit.bare("paired_sion"), place, transfer, BLOCK, TURNS])
 
 
 def totals_in(text: str, program: str) -> Figures:
@@ -45,7 +45,7 @@ def rates_by_its_line(kit: Kit, program: Sequence[object], where: str, transfer:
     return totals_in(text, str(program[0]))
 
 
-def beside_the_original(kit: Kit, original: str) -> list[Pair]:
+def next_to_the_original(kit: Kit, original: str) -> list[Pair]:
     drop_in = [kit.engine, "classic", "partest"]
     return [
         Pair(
@@ -64,12 +64,12 @@ def beside_the_original(kit: Kit, original: str) -> list[Pair]:
 
 def pairs(kit: Kit) -> list[Pair]:
     original = os.environ.get("EFFIO_BENCH_PARTEST")
-    found = beside_the_original(kit, original) if original else []
+    found = next_to_the_original(kit, original) if original else []
     return found + [
         Pair(
             f"sion {where} {name}",
             f"calls of {name} into a container and bare ones at the same places, 2 ranks, {where}",
-            *in_turn(partial(rates_beside, kit, where, transfer), scale=1e-6),
+            *alternately(partial(rates_next_to_ours, kit, where, transfer), scale=1e-6),
             "MB/s",
             at_least=AT_LEAST,
             rounds=ROUNDS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from harness import Kit, Pair, in_turn
+from harness import Kit, Pair, alternately
 
 MIB = 1024 * 1024
-# Number of the study in beside_studies: what it is, bytes of a rank, what its rate must reach of
+# Number of the study in paired_studies: what it is, bytes of a rank, what its rate must reach of
 # the bare one's.
 STUDIES = (
     ("tile", 0, "one MPI-IO call through a view: a tile", 16 * MIB, 0.98),
@@ -22,7 +22,7 @@ ROUNDS = 100
 
 def rates(kit: Kit, where: str, study: int, size: int) -> str:
     with kit.place(where) as place:
-        return kit.launch([kit.bare("beside_studies"), place, study, size, TURNS])
+        return kit.launch([kit.bare("paired_studies"), place, study, size, TURNS])
 
 
 def pairs(kit: Kit) -> list[Pair]:
@@ -30,7 +30,7 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             f"studies {where} {name}",
             f"{what}: by the frame and bare alternately, 2 ranks, {where}",
-            *in_turn(partial(rates, kit, where, study, size), scale=1e-6),
+            *alternately(partial(rates, kit, where, study, size), scale=1e-6),
             "MB/s",
             at_least=at_least,
             rounds=ROUNDS,

@@ -3,7 +3,7 @@
 set(EFFIO_HEADERS "" CACHE PATH "Prefix with fmt and nlohmann-json headers")
 include(FetchContent)
 
-# Headers alone, without package files: those beside them may name a library that is not there.
+# Headers alone, without package files: those paired them may name a library that is not there.
 function(effio_plain_headers directory target)
   if(EFFIO_HEADERS AND EXISTS "${EFFIO_HEADERS}/include/${directory}")
     add_library(${target} INTERFACE IMPORTED GLOBAL)

@@ -1,9 +1,9 @@
 """Refuses words that are hard to read: `make lint` runs it, and so does `python scripts/prose.py`.
 
 The words and what to write instead are in scripts/prose.toml. Markdown, campaigns and other files
-of text must have none of them. In code (comments and strings) they may occur as often as that file
-says are left: the number may fall, and then has to be lowered there, but never rise. `--code` lists
-the occurrences in code.
+of text must have none of them. In code (comments, strings, names of Python functions and of tests)
+they may occur as often as that file says are left: the number may fall, and then has to be lowered
+there, but never rise. `--code` lists the occurrences in code.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _COMMENT_OR_STRING = {
     ".cpp": re.compile(r'"((?:[^"\\\n]|\\.)*)"|//(.*)'),
 }
 _COMMENT_OR_STRING[".hpp"] = _COMMENT_OR_STRING[".cpp"]
+_NAME = {
+    ".py": re.compile(r"^\s*(?:async )?(?:def|class) (\w+)", re.M),
+    ".cpp": re.compile(r"^TEST(?:_[PF])?\(\w+,\s*(\w+)\)", re.M),
+}
 # Files of text for users: their strings and comments have none of the words.
 _TEXTS = ("campaigns/*.toml", "driver/**/*.toml", "examples/**/*.toml", "tests/differential/*.toml")
 _COMMENT_OR_STRING[".toml"] = _COMMENT_OR_STRING[".py"]
@@ -72,10 +76,14 @@ def markdown(text: str) -> Iterator[tuple[int, str]]:
 
 
 def code(text: str, suffix: str) -> Iterator[tuple[int, str]]:
-    """Comments, docstrings and strings of a source, each with the line where it starts.
+    """Comments, docstrings and strings of a source, each with the line where it starts; also names
+    of Python functions and classes and of C++ tests, with blanks for underscores.
 
     A placeholder of a format string is code, and so is a string of one word: the name of a member.
     """
+    if suffix in _NAME:
+        for name in _NAME[suffix].finditer(text):
+            yield text.count("\n", 0, name.start(1)) + 1, name[1].replace("_", " ").strip()
     for found in _COMMENT_OR_STRING[suffix].finditer(text):
         words = next(group for group in found.groups() if group is not None)
         if found[0].startswith('"') and not found[0].startswith('"""') and words.isidentifier():

@@ -177,11 +177,11 @@ def main() -> int:
     # before lint (.ci/run); Python packages, which wait for the network, arrive next to it.
     log = ROOT / "build" / "ctest.log"
     log.parent.mkdir(exist_ok=True)
-    with ThreadPoolExecutor(3) as beside, log.open("w+") as output:
-        installing = beside.submit(install)
+    with ThreadPoolExecutor(3) as paired, log.open("w+") as output:
+        installing = paired.submit(install)
 
         def begin(index: int) -> Future[str]:
-            return beside.submit(
+            return paired.submit(
                 build, *compilers[index], *(("ci-ranks", 19) if index else ("ci", 0))
             )
 
@@ -194,12 +194,12 @@ def main() -> int:
             if not installing.result():
                 return 1
             if index == 0:
-                compiling = beside.submit(compile_python_tests)
+                compiling = paired.submit(compile_python_tests)
             if index + 1 < len(compilers):
                 building = begin(index + 1)
                 count_in(run_ctest(builds()[name]))
         compiling.result()
-        last = beside.submit(run_ctest, builds()[compilers[-1][0]], (), output)
+        last = paired.submit(run_ctest, builds()[compilers[-1][0]], (), output)
         for title, words in PYTEST.items():
             if RATES in words:  # with the machine to itself
                 last.result()

@@ -23,7 +23,7 @@ SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # number of the system call, wh
 
 
 def take_short_turns() -> None:
-    """For this process and those it starts; of the same niceness."""
+    """Sets short turns for this process and those it starts; of the same niceness."""
     number = SCHED_SETATTR.get(platform.machine())
     if number is None or sys.platform != "linux":
         return

@@ -107,7 +107,8 @@ def check_files(
 
 
 def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = False) -> float:
-    """From the rows' bytes and seconds to b_eff_io of a partition, which is returned in B/s."""
+    """Checks the numbers from the rows' bytes and seconds to b_eff_io of a partition, which is
+    returned in B/s."""
     rates: dict[tuple[str, str], float] = {}
     by_common_clock = 0
     for access in ACCESSES:

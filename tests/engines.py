@@ -260,7 +260,7 @@ class Engine:
         return {**_OPENMPI_ENVIRONMENT, **found, **self.resting()}
 
     def resting(self) -> dict[str, str]:
-        """For ranks that are started with the launcher's own settings, as users do."""
+        """Settings for ranks that are started with the launcher's own settings, as users do."""
         rests = self._resting_waits()
         return {"LD_PRELOAD": rests[0]} if rests else {}
 

@@ -74,7 +74,7 @@ def shared_tables(described: Info) -> dict[str, str]:
 
 
 def as_text(described: Info) -> str:
-    """As fields-1.json has it: a line for each field that holds no table."""
+    """The fields as fields-1.json has them: a line for each field that holds no table."""
     names = shared_tables(described)
 
     def short(value: Any, itself: bool = False) -> Any:

@@ -27,8 +27,9 @@ def _validator() -> jsonschema.Draft202012Validator:
 
 @cache
 def _is_valid() -> Callable[[Line], bool]:
-    """By jsonschema-rs, which takes a twentieth of the time of jsonschema: a tenth of the time of
-    all tests. An environment that is older than scripts/requirements-dev.txt may lack it."""
+    """Validates with jsonschema-rs, which takes a twentieth of the time of jsonschema: a tenth of
+    the time of all tests. An environment that is older than scripts/requirements-dev.txt may lack
+    it."""
     try:
         import jsonschema_rs
     except ImportError:

@@ -41,7 +41,7 @@ class Stopped:
 
 
 def half_widths(values: Floats) -> tuple[Floats, Floats]:
-    """Of the confidence sequence of ten values or more, and their worth."""
+    """Half widths of the confidence sequence of ten values or more, and their worth."""
     n = values.shape[-1]
     away = values - values.mean(-1, keepdims=True)
     squares = (away**2).sum(-1)

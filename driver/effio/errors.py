@@ -40,7 +40,7 @@ class EffioError(Exception):
 
 
 def results_error(place: object, error: OSError) -> EffioError:
-    """The place of results takes no more: full, read-only, gone."""
+    """Results cannot be written: their place is full, read-only or gone."""
     return EffioError(
         f"results cannot be kept in {place}: {error.strerror or error}",
         ExitCode.RESULTS,

@@ -79,7 +79,7 @@ class Truth:
         return reported / self.value - 1
 
     def better(self, reported: float) -> float:
-        """By which share more than the truth is claimed: negative where it is less."""
+        """The share by which more than the truth is claimed: negative where it is less."""
         return -self.off(reported) if self.unit == "s" else self.off(reported)
 
 
@@ -231,7 +231,8 @@ def before_others() -> list[str]:
 
 
 def _ticks() -> tuple[int, int]:
-    """Of all processors since the start of the machine: all, and those with nothing to do."""
+    """The ticks of all processors since the start of the machine: all, and those with nothing to
+    do."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     numbers = [int(word) for word in words]
     return sum(numbers[:8]), numbers[3] + numbers[4]

@@ -14,7 +14,7 @@ from harness import (
     BenchError,
     Kit,
     Pair,
-    in_turn,
+    alternately,
     measure,
     median_interval,
     rounds,
@@ -24,13 +24,13 @@ from ior import rates_in
 from run import BEGIN, END, page_lines, summary, write_page
 
 
-def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
+def _cycling(*values: float) -> Callable[[], dict[str, float]]:
     rest: Iterator[float] = iter(values)
     return lambda: {"rate": next(rest)}
 
 
 def _pair(ours: tuple[float, ...], theirs: tuple[float, ...], **limit: Any) -> Pair:
-    return Pair("pair", "a question", _in_turn(*ours), _in_turn(*theirs), "MB/s", rounds=3, **limit)
+    return Pair("pair", "a question", _cycling(*ours), _cycling(*theirs), "MB/s", rounds=3, **limit)
 
 
 def _passed(pair: Pair) -> bool | None:
@@ -38,7 +38,7 @@ def _passed(pair: Pair) -> bool | None:
     return verdict.passed
 
 
-def test_each_median_must_lie_within_the_spread_of_the_other() -> None:
+def test_each_median_must_be_within_the_spread_of_the_other() -> None:
     near = (1.0, 2.0, 3.0)
     assert _passed(_pair(near, (2.5, 1.5, 2.2), within_spread=True)) is True
     # Our median of 2 lies in 1.9 … 9, but theirs of 8 not in 1 … 3.
@@ -77,7 +77,7 @@ def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
         raise BenchError("exit code 1")
 
     kit = Kit(tmp_path, "mpiexec", tmp_path)
-    ours = _in_turn(1.0, 1.0, 1.0)
+    ours = _cycling(1.0, 1.0, 1.0)
     outcome = measure(lambda _: [Pair("a", "?", ours, absent, "MB/s")], [], kit)
     assert outcome.good
     assert outcome.skipped == {"a": "no hpcc here"}
@@ -90,7 +90,7 @@ def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
 
 def _rounds_of(ratios: tuple[float, ...], **limit: Any) -> Pair:
     ones = (1.0,) * len(ratios)
-    ours, theirs = _in_turn(*ratios), _in_turn(*ones)
+    ours, theirs = _cycling(*ratios), _cycling(*ones)
     return Pair("p", "a question", ours, theirs, "MB/s", rounds=len(ratios), **limit)
 
 
@@ -145,13 +145,13 @@ def test_the_summary_has_all_figures_and_the_page_sums_up_each_pair(tmp_path: Pa
 def test_two_turns_are_a_round_of_their_mean_rates() -> None:
     """Each side began once. A GB at 2 and one at 6 GB/s are two in 2/3 s, so at 3 GB/s."""
     launches = iter(["write a 2 3\nread 1 1\nwrite a 6 3\nread 1 1\n", "write a 5 8\n" * 2])
-    ours, theirs = in_turn(lambda: next(launches), scale=10)
+    ours, theirs = alternately(lambda: next(launches), scale=10)
     assert ours() == pytest.approx({"write a": 30, "read": 10})
     assert ours() == pytest.approx({"write a": 50})
     assert theirs() == pytest.approx({"write a": 30, "read": 10})
     assert theirs() == pytest.approx({"write a": 80})
     with pytest.raises(ValueError, match="shorter"):
-        in_turn(lambda: "write 2 3\n")[0]()
+        alternately(lambda: "write 2 3\n")[0]()
 
 
 def test_rates_of_ior_are_those_of_its_rows() -> None:

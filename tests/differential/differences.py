@@ -49,8 +49,8 @@ class Expected:
     apart: str = ""
 
     def leaves_out(self, program: str, line: str) -> str:
-        """Of the text of this command line: the kinds of lines that are not compared; nothing
-        if the entry is about other lines."""
+        """The kinds of lines of this command line's text that are not compared; nothing if the
+        entry is about other lines."""
         fits = self.program == program and re.search(self.line, line) is not None
         return self.apart if fits else ""
 

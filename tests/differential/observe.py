@@ -47,7 +47,7 @@ def left(directory: Path) -> dict[str, str]:
 
 
 def rights(directory: Path) -> dict[str, str]:
-    """Of the same names."""
+    """The rights of the same names."""
     return {
         name: f"{(directory / name).stat().st_mode & 0o777:o}"
         for name, kind in left(directory).items()
@@ -56,8 +56,8 @@ def rights(directory: Path) -> dict[str, str]:
 
 
 def ranks_rows(directory: Path) -> dict[str, str]:
-    """Of the file of the ranks: the header, and each row with # for a time or a rate (inf of a time
-    of 0). The original fills columns of "Directory read", which neither does."""
+    """The file of the ranks: the header, and each row with # for a time or a rate (inf of a time of
+    0). The original fills columns of "Directory read", which neither does."""
     path = directory / RANKS_FILE
     if not path.exists():
         return {}

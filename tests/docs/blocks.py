@@ -73,7 +73,7 @@ def _block(number: int, language: str, text: str, mark: str) -> Block | None:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """In the order of the page. Raises if a mark or a fence is wrong."""
+    """The blocks in the order of the page. Raises if a mark or a fence is wrong."""
     found = []
     lines = page.splitlines()
     at = 0

@@ -30,7 +30,7 @@ def _cells(line: str) -> list[str]:
 
 
 def tables_of(page: str) -> list[Table]:
-    """In their order."""
+    """The tables in their order."""
     found: list[Table] = []
     rows: list[list[str]] = []
     for line in [*(ROOT / "docs" / "definitions" / page).read_text().splitlines(), ""]:

@@ -160,7 +160,7 @@ def completed(line: Schema) -> Schema:
 
 @lru_cache(10_000)
 def _completed(text: str) -> str:
-    """As text: many tests use the same lines, and each may change its own."""
+    """The line as text: many tests use the same lines, and each may change its own."""
     line = json.loads(text)
     manifest = line.get("manifest")
     if isinstance(manifest, dict):

@@ -22,7 +22,7 @@ def write_campaign(effio: Effio, text: str) -> None:
 
 
 def runs_of(effio: Effio, campaign: str = "s") -> list[Path]:
-    """In the order in which they were made, also where several are of one second."""
+    """Runs in the order in which they were made, also where several are of one second."""
     folders = Store(effio.cwd / "effio-runs").folders()
     return [f.path for f in folders if fnmatch(f.id, f"2*-ior-{campaign}-*")]
 

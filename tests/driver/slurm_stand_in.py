@@ -94,7 +94,7 @@ class SlurmStandIn:
         return [int(line) for line in (self.place / "seen").read_text().split()]
 
     def scripts(self) -> list[str]:
-        """Of all jobs that were taken."""
+        """The scripts of all jobs that were taken."""
         texts = [path.read_text() for path in self.place.glob("job-*")]
         return sorted(text.split("|", 2)[2] for text in texts)
 

@@ -131,7 +131,7 @@ def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     empty = mdtest(tmp_path, rates, False, 0)
     reported = outcomes(load_rules("blue-waters"), [empty])["mdtest-1-create-single"]
     assert reported.ruling is Ruling.OPEN
-    assert "options.populate at least 1000000; there is 0" in reported.reason
+    assert "options.populate at least 1000000 (measured: 0)" in reported.reason
 
 
 def servers(folder: Path, rates: dict[int, float], **more: Any) -> list[Judged]:
@@ -155,7 +155,7 @@ def test_scaling_with_servers(tmp_path: Path) -> None:
     assert bad.reason == "at 36: 256.3 GB/s, needed 259.2 GB/s"
     # Rule 1 looks at its own step alone.
     assert outcomes(rules, servers(tmp_path, good))["ior-1-write"].reason == (
-        "not measured: step ior-1; there is ior-2-write"
+        "not measured: step ior-1 (measured: ior-2-write)"
     )
     # Where any of several steps would do, the label that is advised is one of them.
     bare = replace(ior(tmp_path, "bare", [1e9] * 3), labels={})
@@ -225,7 +225,7 @@ def test_valid_and_limits(tmp_path: Path) -> None:
     assert one(limit, [bad]).reason == "1 of 1 invalid (bad: sync failed)"
 
 
-def test_what_is_no_ground(tmp_path: Path) -> None:
+def test_what_is_not_a_ground(tmp_path: Path) -> None:
     threshold = rule(kind="threshold", at_least="1GB/s")
     virtual = judged(tmp_path, "v", [made.run_line(clock={"virtual": True}),
                                      made.measurement("write", "shared", 1, 2e9)])  # fmt: skip

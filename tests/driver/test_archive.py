@@ -240,7 +240,7 @@ def test_free_space_counts_in_what_is_too_much(
         archive.restore(huge, Store(kept.cwd / "elsewhere"))
 
 
-def test_a_disk_that_runs_full_is_no_damaged_archive(
+def test_a_disk_that_runs_full_is_not_a_damaged_archive(
     kept: Effio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept.call("archive", "-o", "all.tar.gz")
@@ -290,7 +290,7 @@ def _headers(kind: bytes, size: int, count: int) -> bytes:
 def test_a_header_is_not_believed_how_long_it_is(
     kind: bytes, size: int, count: int, what: str, tmp_path: Path
 ) -> None:
-    """In an archive of some kilobytes: tarfile would read all of it into memory, or recurse into
+    """An archive of some kilobytes: tarfile would read all of it into memory, or recurse into
     headers of headers without end."""
     path = tmp_path / "a.tar.gz"
     path.write_bytes(gzip.compress(_headers(kind, size, count) + bytes(1 << 20)))

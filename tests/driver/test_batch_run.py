@@ -85,7 +85,7 @@ def test_how_a_job_ended(
     assert folder.changed_since_sealed() == []
 
 
-def test_a_wish_of_ours_is_no_time_limit(folder: RunFolder) -> None:
+def test_our_own_stop_is_not_a_time_limit(folder: RunFolder) -> None:
     made.write(folder.result_path, STOPPED)
     assert batch_run.taken_over(folder, "FAILED", interrupted=True).reason == "asked to stop"
 

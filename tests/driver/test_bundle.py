@@ -96,7 +96,7 @@ def rows(bundle: Path, name: str) -> list[dict[str, str]]:
 
 
 def smallest(results: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Of shared writes: those of 1 KiB, not those of 8 bytes more."""
+    """The smallest of shared writes: those of 1 KiB, not those of 8 bytes more."""
     return [r for r in results if r["Test"].startswith("shared write, 1 KiB,")]
 
 

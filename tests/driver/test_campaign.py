@@ -104,7 +104,9 @@ def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) ->
         ("mixed", "only a part of the bytes came from storage"),
     ],
 )
-def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str, why: str) -> None:
+def test_a_rate_of_memory_is_not_a_storage_read_number(
+    tmp_path: Path, verdict: str, why: str
+) -> None:
     reported = line_of(READ, _ior(tmp_path, verdict), "")
     assert reported.value is None
     assert reported.missing == f"no storage read number: {why}"
@@ -181,7 +183,7 @@ def test_the_card_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     assert "no storage read number: the bytes came out of memory" in " ".join(text.split())
 
 
-def test_a_figure_that_is_not_valid_stands_below_and_says_so(tmp_path: Path) -> None:
+def test_a_figure_that_is_not_valid_is_below_and_says_so(tmp_path: Path) -> None:
     b_eff_io = read_result(made.write(tmp_path / "b.jsonl", made.b_eff_io()))
     text = " ".join(_printed(b_eff_io, _ior(tmp_path), 80).split())
     below = text.partition("b_eff_io, a quick check: ")[2]

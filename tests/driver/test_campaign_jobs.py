@@ -53,7 +53,7 @@ def statuses(effio: Effio) -> list[str]:
     return [record_of(run)["outcome"]["status"] for run in runs_of(effio)]
 
 
-def test_as_many_jobs_wait_as_asked_for_and_one_question_is_for_all(
+def test_as_many_jobs_wait_as_requested_and_one_question_is_for_all(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn, data: Path
 ) -> None:
     """Of four runs three are in the queue at once, a fourth when the first has ended. All of them
@@ -155,10 +155,10 @@ def test_how_a_job_ended_is_reported_and_it_is_run_again(
     assert len(runs_of(with_engine)) == 3
 
 
-def test_a_job_that_the_queue_has_forgotten_is_asked_for_in_the_accounts(
+def test_a_job_that_the_queue_has_forgotten_is_looked_up_in_the_accounts(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn
 ) -> None:
-    """In the words of sacct, recorded: of a cancelled one it says by whom."""
+    """The words of sacct, recorded: of a canceled job it says by whom."""
     write(STEP + NULL + SWEEP)
     slurm.fate(1, "FORGOTTEN")
     slurm.fate(3, "FORGOTTEN")
@@ -201,7 +201,7 @@ def test_a_job_that_is_refused_for_good_stops_it_and_leaves_nothing(
     assert runs_of(with_engine) == []
 
 
-def test_ctrl_c_leaves_the_jobs_and_the_next_call_goes_on_with_them(
+def test_ctrl_c_leaves_the_jobs_and_the_next_call_continues_with_them(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn
 ) -> None:
     write(STEP + NULL + SWEEP)
@@ -222,7 +222,7 @@ def test_ctrl_c_leaves_the_jobs_and_the_next_call_goes_on_with_them(
     assert with_engine.call("run", "s.toml", "--quiet").returncode == 0
 
 
-def test_a_job_of_which_nobody_kept_the_id_is_found_by_its_script(
+def test_a_job_without_a_kept_id_is_found_by_its_script(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn
 ) -> None:
     """The driver ended when the job was submitted and its id not yet in the folder."""

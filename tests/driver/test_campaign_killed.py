@@ -119,7 +119,7 @@ def test_what_a_killed_driver_did_not_tidy_is_tidied_by_the_next(
 
 
 def _ended_well(effio: Effio) -> dict[str, str]:
-    """Of each run that is done: a digest of its result."""
+    """For each run that is done: a digest of its result."""
     found = {}
     for run in runs_of(effio):
         result = run / "result.jsonl"

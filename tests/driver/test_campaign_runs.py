@@ -214,7 +214,7 @@ def test_a_command_that_fails_keeps_the_point_from_running_and_is_tried_again(
     assert len(runs_of(with_engine)) == 2
 
 
-def test_what_failed_is_repeated_only_when_asked(
+def test_what_failed_is_repeated_only_on_request(
     with_engine: Effio, write: Callable[[str], None], data: Path
 ) -> None:
     """A file of that name that is not ours is refused, until it is gone."""
@@ -260,7 +260,7 @@ def test_a_step_takes_a_value_from_an_earlier_one(
     assert list(data.iterdir()) == []
 
 
-def test_a_file_that_the_last_run_made_is_removed_without_a_word_of_the_earlier_runs(
+def test_a_file_of_the_last_run_is_removed_without_naming_earlier_runs(
     with_engine: Effio, write: Callable[[str], None], data: Path
 ) -> None:
     """Each repetition keeps a new file of the same name, and its age shows whose it is."""
@@ -371,7 +371,7 @@ def test_the_second_driver_says_who_holds_it(
     run_campaign(with_engine)
 
 
-def test_a_results_disk_that_is_full_ends_it_and_the_next_call_goes_on(
+def test_a_results_disk_that_is_full_ends_it_and_the_next_call_continues(
     with_engine: Effio, write: Callable[[str], None], mount: Callable[..., Path]
 ) -> None:
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")

@@ -53,7 +53,7 @@ def test_a_run_gets_twice_an_even_part_of_what_is_left() -> None:
     assert not TimeBudget(now=clock).is_over
 
 
-def test_starting_takes_a_while_whatever_was_asked_for() -> None:
+def test_starting_takes_a_while_whatever_was_requested() -> None:
     clock = Clock()
     budget = TimeBudget(1, stops_runs=True, now=clock)
     clock.now += LEAST_SECONDS - 1
@@ -102,7 +102,7 @@ def test_a_quick_check_ends_in_time_and_shows_what_is_known(with_engine: Effio, 
     assert "left:" not in done.stdout  # it cannot be continued
 
 
-def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: Runs) -> None:
+def test_a_campaign_that_can_continue_says_what_is_left(with_engine: Effio, runs: Runs) -> None:
     write_campaign(with_engine, "seconds = 60\n" + STEPS)
     # `seconds` in the file is the expected time; --time is a limit.
     assert "not run" not in run_campaign(with_engine).stderr
@@ -123,7 +123,7 @@ def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: R
         ({"code": ExitCode.IO_ERROR, "reason": "write: Input/output error"}, 3, 3),
     ],
 )
-def test_a_card_stops_at_the_first_step_that_cannot_go_on(
+def test_a_card_stops_at_the_first_step_that_cannot_continue(
     with_engine: Effio,
     monkeypatch: pytest.MonkeyPatch,
     outcome: dict[str, Any],

@@ -94,7 +94,7 @@ def test_files_of_a_test_of_locks_go_with_theirs(effio: Effio, left: Path) -> No
 
 
 def _killed_turns(effio: Effio, left: Path) -> Path:
-    """Of two turns: the first one's manifest names what the second one wrote anew."""
+    """A killed run of two turns: the first one's manifest names what the second one wrote anew."""
     run = effio.cwd / "effio-runs/killed"
     whole = _killed(run, left, files=[])
     lines = whole.read_text().splitlines(keepends=True)
@@ -158,7 +158,7 @@ def test_runs_that_ended_in_order_are_not_looked_at(effio: Effio, left: Path) ->
 
 
 def _renew_mark(left: Path) -> None:
-    """As if the run had begun now."""
+    """Makes the mark as if the run had started now."""
     mark = left / f".effio-run-{TOKEN[:16]}"
     text = mark.read_text()
     mark.unlink()
@@ -202,7 +202,7 @@ def test_names_outside_are_refused(name: str) -> None:
         list(names_of(manifest.files))
 
 
-def test_a_manifest_cannot_keep_us_busy_for_ever() -> None:
+def test_a_manifest_cannot_keep_us_busy_forever() -> None:
     manifest = Manifest.model_validate(
         {"directory": "/d", "files": [{"name": "a%04d", "count": 10**12}]}
     )
@@ -354,7 +354,7 @@ def test_data_that_only_another_host_sees_are_reported(effio: Effio, tmp_path: P
     assert directory_of(read_result(here), None) == tmp_path
 
 
-def test_kept_files_are_kept_unless_asked_for(tmp_path: Path, left: Path) -> None:
+def test_kept_files_are_kept_unless_requested(tmp_path: Path, left: Path) -> None:
     result = read_result(_killed(tmp_path / "run", left, keep=True))
     with pytest.raises(EffioError, match="was asked to keep its data files"):
         leftovers(result, left)

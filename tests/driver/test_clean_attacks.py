@@ -54,7 +54,7 @@ def _forged(folder: Path, home: Path, marked: bool = False, files: object = None
 
 
 def _record(run: RunFolder) -> None:
-    """As the driver writes it in the folder where the run is made."""
+    """Writes the record as the driver does in the folder where the run is made."""
     run.write_record(
         RunRecord(
             id=run.id,
@@ -70,7 +70,7 @@ def _record(run: RunFolder) -> None:
 
 
 def _why(run: RunFolder) -> str:
-    """Of the one file that is refused."""
+    """Why the one file is refused."""
     found, kept = leftovers(run.result(), Path(run.result().run.manifest.directory), folder=run)  # type: ignore[union-attr]
     assert [f for f in found if not f.is_mark] == []
     return kept[0].why
@@ -188,7 +188,7 @@ def test_a_mark_that_proves_nothing(
     assert why in kept[0].why
 
 
-def test_what_is_no_plain_file_of_ours_alone_stays(tmp_path: Path, victim: Path) -> None:
+def test_what_is_not_a_plain_file_of_ours_alone_stays(tmp_path: Path, victim: Path) -> None:
     """Made after the mark, by the run's names: hard links, FIFOs, directories, another's."""
     names = ["linked", "fifo", "directory", "foreign"]
     files = [{"name": name, "count": 1} for name in names]
@@ -219,7 +219,7 @@ def test_another_directory_of_that_name_is_not_the_runs(tmp_path: Path, victim: 
     assert "another inode" in _why(run)
 
 
-def test_nothing_is_removed_unasked(effio: Effio, victim: Path) -> None:
+def test_nothing_is_removed_without_asking(effio: Effio, victim: Path) -> None:
     run = _forged(effio.cwd / "effio-runs/killed", victim, marked=True, files=[{"name": "left"}])
     time.sleep(0.02)
     (victim / "left").write_text("x")

@@ -130,7 +130,7 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, data: Path) -> N
         clean.leftovers(_result(data, tmp_path, "../test-dir.%d-%d"), data)
 
 
-def test_a_tree_that_is_gone_meanwhile_is_no_failure(tmp_path: Path, data: Path) -> None:
+def test_a_tree_that_is_gone_meanwhile_is_not_a_failure(tmp_path: Path, data: Path) -> None:
     tree = _tree(data, "test-dir.0-0")
     found, _ = _leftovers(_result(data, tmp_path), data)
     (tree / "mdtest_tree.0" / "mdtest_tree.1" / "file.mdtest.0.0").unlink()

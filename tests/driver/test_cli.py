@@ -399,7 +399,7 @@ def test_a_faulty_site_file_names_every_fault(effio: Effio) -> None:
     assert effio.call("runs", env={"EFFIO_SITE": "/nowhere.toml"}).returncode == 2
 
 
-def test_a_reader_that_goes_away_is_no_error(kept: Effio) -> None:
+def test_a_reader_that_goes_away_is_not_an_error(kept: Effio) -> None:
     command = " ".join(kept.command("show", "last", "--all"))
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{command} | head -n 1"],

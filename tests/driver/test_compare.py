@@ -53,7 +53,7 @@ def side(name: str, rates: Sequence[float], **more: Any) -> Side:
 
 
 def night(name: str, number: int) -> str:
-    """Of sides with different names no two nights are the same."""
+    """A night; no two nights of sides with different names are the same."""
     return (
         f"{2000 + sum(map(ord, name)) % 100}-{1 + number // 28:02}-{1 + number % 28:02}T20:00:00Z"
     )
@@ -107,7 +107,7 @@ def test_no_difference_says_what_would_have_been_seen() -> None:
     assert only(strict) is Verdict.SLOWER
 
 
-def test_repetitions_of_one_run_are_no_ground() -> None:
+def test_repetitions_of_one_run_are_not_a_ground() -> None:
     one, other = (
         Side(n, [run(n, [cell(v, i) for i, v in enumerate(values, 1)])])
         for n, values in (("a", FAST), ("b", SLOW))
@@ -269,7 +269,7 @@ def test_lists_of_options_are_workload() -> None:
         ("stripe-count", 1, 4),
     ],
 )
-def test_how_it_is_measured_and_where_is_no_workload(
+def test_how_it_is_measured_and_where_is_not_a_workload(
     option: str, first: object, second: object
 ) -> None:
     one, other = ({"time": 12.0, option: value} for value in (first, second))

@@ -55,7 +55,8 @@ class Shown:
 
 
 def _rows(lines: Sequence[str], first: str) -> Iterator[dict[str, str]]:
-    """Of the tables whose first column has this name; columns are at least two spaces apart."""
+    """The rows of the tables whose first column has this name; columns are at least two spaces
+    apart."""
     heads: list[str] = []
     for line in lines:
         cells = re.split(r"\s{2,}", line.strip())

@@ -17,7 +17,7 @@ HEAD = 'title = "t"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "ior"\nran
 
 
 def _install(effio: Effio, name: str, engine: Engine) -> Path:
-    """As `effio engine build` leaves it."""
+    """Installs an engine as `effio engine build` leaves it."""
     folder = Path(effio.environment["XDG_DATA_HOME"]) / "effio/engines" / name
     folder.mkdir(parents=True)
     (folder / "effio-mpi").symlink_to(engine.program)

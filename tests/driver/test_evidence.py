@@ -244,7 +244,7 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     assert source_of(reads, local.run, Traffic(0, 0, 100 * MB, 100 * MB)) == "not known"
 
 
-def test_what_was_never_written_is_no_read_of_storage(tmp_path: Path) -> None:
+def test_what_was_never_written_is_not_a_read_of_storage(tmp_path: Path) -> None:
     read = _measured("read", "device", 1.0)
     read["cache"]["hole_fraction"] = 0.79
     report = _report(tmp_path, [read], "read")

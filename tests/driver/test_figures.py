@@ -62,7 +62,7 @@ FIGURES = [
 ]
 
 
-def test_limits_and_labels_by_hand() -> None:
+def test_limits_and_labels_manually() -> None:
     def labels(axis: Axis, values: Sequence[float], log: bool) -> list[str]:
         return [text for _, text in scale_of(axis, values, log).ticks]
 

@@ -95,7 +95,7 @@ def _seconds(lines: Sequence[Line], name: Callable[[Line], str]) -> dict[str, li
 
 
 def _shares(points: Sequence[Drawn], lines: Sequence[Line]) -> None:
-    """Of the whole time of a cell over all repetitions; the parts of a bar are the whole."""
+    """Shares of the whole time of a cell over all repetitions; the parts of a bar are the whole."""
     cells = _seconds(lines, lambda m: f"{m['access']} {m['pattern']}")
     stacks: dict[object, float] = defaultdict(float)
     for p in points:

@@ -195,7 +195,7 @@ def test_elbencho_has_a_rate_for_each_phase_and_direction() -> None:
     ]
 
 
-def test_random_and_sequential_reads_of_elbencho_are_no_repetitions(tmp_path: Path) -> None:
+def test_random_and_sequential_reads_of_elbencho_are_not_repetitions(tmp_path: Path) -> None:
     lines = (FOREIGN / "elbencho-3.json").read_text().splitlines()
     (read,) = (line for line in lines if '"random_offsets":"true"' in line)
     both = tmp_path / "both.json"

@@ -74,7 +74,7 @@ def test_what_changes_is_noticed(root: Path, opened: Opened) -> None:
     assert lines[folders[3].id]["state"] == "failed"
 
 
-def test_a_run_that_goes_on_is_asked_again(root: Path, opened: Opened) -> None:
+def test_a_running_run_is_read_again(root: Path, opened: Opened) -> None:
     folder = Store(root).folders()[0]
     record = json.loads((folder.path / "run.json").read_text())
     del record["outcome"]

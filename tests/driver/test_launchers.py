@@ -112,7 +112,7 @@ def test_aprun_and_jsrun() -> None:
     )  # fmt: skip
 
 
-def test_every_launcher_has_a_name_of_its_own() -> None:
+def test_every_launcher_has_its_own_name() -> None:
     names = [kind.name for kind in LAUNCHERS]
     assert sorted(set(names)) == sorted(names)
 
@@ -223,7 +223,9 @@ def test_no_launcher_at_all(engine: Engine, path: Path) -> None:
         ("./nonsense", "neither a program nor one of openmpi, mpich"),
     ],
 )
-def test_a_wish_that_cannot_be_met(wanted: str, message: str, engine: Engine, path: Path) -> None:
+def test_a_request_that_cannot_be_met(
+    wanted: str, message: str, engine: Engine, path: Path
+) -> None:
     with pytest.raises(EffioError, match=message):
         choose_launcher(engine, LAPTOP, wanted=wanted)
 

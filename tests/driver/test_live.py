@@ -47,7 +47,7 @@ def test_a_progress_line_is_understood() -> None:
         '{"effio_progress":{}}' + " " * 70_000,
     ],
 )
-def test_other_lines_are_no_progress(line: str) -> None:
+def test_other_lines_are_not_progress(line: str) -> None:
     assert parse_status(line) is None
 
 
@@ -97,7 +97,7 @@ class Gone(io.StringIO):
 @pytest.mark.parametrize(
     ("code", "gone"), [(errno.EPIPE, True), (errno.EIO, True), (errno.ENOSPC, False)]
 )
-def test_a_view_that_nobody_reads_does_not_end_the_run(code: int, gone: bool) -> None:
+def test_a_view_without_a_reader_does_not_end_the_run(code: int, gone: bool) -> None:
     with LiveView("ior", terminal=True, stderr=Gone(code)) as view:
         view.status(Status("write"))
         view.message("a word")

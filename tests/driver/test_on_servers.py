@@ -111,7 +111,7 @@ def test_messages_between_nodes_are_not_taken_for_writes(tmp_path: Path) -> None
 
 
 def test_coded_parts_of_a_byte_are_not_counted_twice(tmp_path: Path) -> None:
-    """Of two parts and one of redundancy: 100 MB that were sent are 67 MB of data."""
+    """With two parts and one of redundancy, 100 MB that were sent are 67 MB of data."""
     result = _judged(
         tmp_path, "write", *(_network("client", crossed, 1.5) for crossed in (100, 150))
     )

@@ -403,7 +403,7 @@ def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
     page.locator("#theme").click()
 
 
-def test_a_single_figure_is_the_variant_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_single_figure_is_the_requested_variant(tmp_path: Path) -> None:
     report = report_of(*load(made.write(tmp_path / "result.jsonl", made.two_partitions())))
     whole = next(f for f in report.figures() if f.id == "classic")
     assert list(whole.variants) == ["2 ranks", "4 ranks"]

@@ -183,7 +183,7 @@ def test_a_large_result_makes_a_page_below_ten_megabytes(tmp_path: Path) -> None
 
 
 def test_texts_of_many_are_made_when_they_are_read() -> None:
-    """Of a thousand at once; of more, those that a page shows."""
+    """All texts of up to a thousand items are made; of more, those that a page shows."""
     made_of: list[int] = []
 
     def text(item: int) -> str:

@@ -63,7 +63,7 @@ whole => [...document.querySelectorAll('.table-block table')].map(table => {
 
 
 def _tables_of(report: Report) -> list[Table]:
-    """Those of the sections, and those that are behind the figures' buttons."""
+    """The tables of the sections, and those that are behind the figures' buttons."""
     found = []
     for section in report.sections:
         for block in section.blocks:

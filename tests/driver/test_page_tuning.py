@@ -168,7 +168,7 @@ def test_a_record_that_is_none_is_refused(tmp_path: Path, text: str, said: str) 
         records.load(folder)
 
 
-def test_a_journal_with_half_a_line_goes_on_behind_it(tmp_path: Path) -> None:
+def test_a_journal_with_half_a_line_continues_behind_it(tmp_path: Path) -> None:
     folder = TuningFolder.create(Store(tmp_path), "half")
     trial = Trial("search", 0, "default", Setup())
     assert folder.reading(trial) is None

@@ -73,7 +73,7 @@ def test_the_least_of_nodes_servers_and_total_holds(
     assert of.of_storage(7).rate == pytest.approx(0.8 * GB)  # type: ignore[union-attr]
 
 
-def test_a_report_has_its_rates_in_per_cent_of_them(effio: Effio) -> None:
+def test_a_report_has_its_rates_as_a_percentage_of_them(effio: Effio) -> None:
     _result(effio.cwd / "a.jsonl")
     _result(effio.cwd / "b.jsonl", "/scratch")
     (effio.cwd / "effio-site.toml").write_text(SITE)

@@ -74,7 +74,7 @@ def test_what_is_wrong_with_a_directory(tmp_path: Path) -> None:
     [None, [], {}, {"needed_directories": None}, {"needed_directories": "/gone"},
      {"needed_directories": [7, "/not\ufffdutf8"]}],
 )  # fmt: skip
-def test_a_plan_that_names_none_is_no_fault(plan: object) -> None:
+def test_a_plan_that_names_none_is_not_a_fault(plan: object) -> None:
     assert not_here(plan) == []
 
 

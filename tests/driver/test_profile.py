@@ -183,7 +183,7 @@ EVERY_KIND: list[dict[str, Any]] = [
 
 
 def test_the_campaign_is_checked_planned_and_run(with_engine: Effio, any_engine: Engine) -> None:
-    """For real, small: every benchmark that may be in it."""
+    """A real, small run of every benchmark that may be in it."""
     backends = Program(any_engine.program, "of the test").info.backends
     missing = [b.name for b in backends if b.name in ("hdf5", "pnetcdf", "sion") and b.missing]
     if missing:

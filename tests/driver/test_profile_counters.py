@@ -93,7 +93,7 @@ def test_files_of_some_processes() -> None:
     assert (one.files, one.times, one.bytes) == ("one-process", 2, 64 * MIB)
 
 
-def test_what_the_application_asked_for_is_above_posix() -> None:
+def test_what_the_application_requested_is_above_posix() -> None:
     """Two processes of four write for all, in calls of 4 MiB; the application's have 64 KiB."""
     asked = {
         "COLL_WRITES": 64, "INDEP_WRITES": 1, "BYTES_WRITTEN": 4 * MIB + 8,
@@ -153,7 +153,7 @@ def test_names_and_time() -> None:
     assert profile.io_share == 0.1
 
 
-def test_standard_output_is_no_file() -> None:
+def test_standard_output_is_not_a_file() -> None:
     row = Record(9, ALL_RANKS, {"OPENS": 4, "WRITES": 10, "BYTES_WRITTEN": 1000})
     with pytest.raises(EffioError, match="the log contains no file"):
         profile_of(_log(STDIO=[row]))

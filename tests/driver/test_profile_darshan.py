@@ -233,7 +233,7 @@ def test_from_a_log_to_a_campaign_that_is_planned(with_engine: Effio) -> None:
     assert again == json.loads(with_engine.call("profile", log, "--json").stdout)["profile"]
 
 
-def test_modules_that_lie_beside_the_log_are_not_run(effio: Effio) -> None:
+def test_modules_next_to_the_log_are_not_run(effio: Effio) -> None:
     log = shipped_log("sample-dxt-simple.darshan").read_bytes()
     (effio.cwd / "x.darshan").write_bytes(log)
     for name in ("json.py", "darshan.py", "cffi.py"):
@@ -282,7 +282,7 @@ def test_a_log_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         read_log(path)
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_what_is_not_a_file(tmp_path: Path) -> None:
     shipped_log("ior_hdf5_example.darshan")
     os.mkfifo(tmp_path / "pipe")
     for name in (".", "pipe"):

@@ -134,7 +134,7 @@ def test_faults_are_reported_all_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [b"\xff\xfe", b"application = '\x00'", b"[" * 20_000])
-def test_a_form_that_is_no_toml(effio: Effio, bad: bytes) -> None:
+def test_a_form_that_is_not_toml(effio: Effio, bad: bytes) -> None:
     (effio.cwd / "f.toml").write_bytes(bad)
     done = effio.call("profile", "f.toml")
     assert done.returncode == 2

@@ -219,7 +219,7 @@ def test_what_makes_a_prediction_weak_is_said(tmp_path: Path) -> None:
     assert "not reliable, see below" in sentence(odd)
 
 
-def test_what_is_invalid_is_no_rate(tmp_path: Path) -> None:
+def test_what_is_invalid_is_not_a_rate(tmp_path: Path) -> None:
     profile = _profile(_activity())
     (step,) = imitate(profile)
     runs = _measured(tmp_path, step, [1e6], **made.invalid("the disk was full"))

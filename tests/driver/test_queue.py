@@ -46,7 +46,7 @@ def _asked(program: Path) -> list[str]:
 
 
 def test_slurm_shows_of_all_jobs_in_one_answer(programs: Path) -> None:
-    """Of waiting ones why, of each its script, whatever its name."""
+    """For waiting jobs the reason, for each its script, whatever its name."""
     _answers(programs / "squeue", IN_SLURM)
     found = jobs_in(batch_system("slurm"))
     assert found == [

@@ -18,7 +18,7 @@ from effio.store.records import FileSystem
 from results import check_line
 
 
-def test_the_results_made_by_hand_keep_to_the_schema() -> None:
+def test_the_results_made_manually_keep_to_the_schema() -> None:
     for line in made.b_eff_io():
         check_line(line)
 
@@ -249,7 +249,7 @@ def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
         ),
     ],
 )
-def test_means_of_the_first_version_stand_on_samples(
+def test_means_of_the_first_version_are_of_samples(
     benchmark: str, detail: versions.Line, kept: versions.Line
 ) -> None:
     old = {

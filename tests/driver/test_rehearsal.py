@@ -314,7 +314,7 @@ def test_an_official_b_eff_io_is_valid_and_balanced(
     seconds: float | None, through: str, failed: list[str], verdict: str, tmp_path: Path,
     official: Lines,
 ) -> None:  # fmt: skip
-    """As if through MPI-IO, and with this much time for writing the memory."""
+    """The run as if through MPI-IO, and with this much time for writing the memory."""
     lines: Lines = []
     for line in json.loads(json.dumps(official)):
         if line["kind"] == "figure" and line["valid"] is False and through == "mpiio":

@@ -27,7 +27,7 @@ def _line(tmp_path: Path, **run: object) -> str:
     return line
 
 
-def test_of_a_run_by_hand(tmp_path: Path) -> None:
+def test_of_a_run_manually(tmp_path: Path) -> None:
     command = ["/opt/effio-mpi", "b-eff-io", "--dir", "data", "--time", "12s", "-o", "old.jsonl"]
     assert _line(tmp_path, command=[*command, "--progress=json", "--result", "x"]) == (
         "mpiexec -n 2 /opt/effio-mpi b-eff-io --dir /data --time 12s"

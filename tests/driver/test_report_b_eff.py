@@ -262,7 +262,7 @@ def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object, fore
     assert sentence.startswith("1 pair of ranks is left out of the maps")
 
 
-def test_pairs_that_are_no_list_are_missing(tmp_path: Path) -> None:
+def test_pairs_that_are_not_a_list_are_missing(tmp_path: Path) -> None:
     lines = made_lines()
     record = next(line for line in lines if line.get("name") == "pairs")
     record["detail"]["pairs_low_high_latency_bandwidth"] = {"0": [0, 1, 1e-6, 1e9]}

@@ -103,7 +103,7 @@ def test_phases_that_are_surely_slower_are_reported_the_slowest_first(tmp_path: 
     assert "3.10 [2.80, 3.40] times slower" in render([interference], ["r"])
 
 
-def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
+def test_an_interval_that_holds_1_is_not_a_slow_down(tmp_path: Path) -> None:
     interference = report(
         tmp_path,
         slow_down(1, 1.2, 0.9, 1.6),

@@ -160,7 +160,7 @@ def test_a_slow_down_that_may_be_none_is_not_reported(tmp_path: Path) -> None:
 
 
 def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
-    """Of the nonblocking way that of 1 MiB alone is known, of the thread's none."""
+    """The share of the nonblocking method is known at 1 MiB only, that of the thread at no size."""
     lines = made_lines()
     for line in lines:
         if line.get("name") != "hidden_share":

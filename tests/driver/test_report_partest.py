@@ -72,7 +72,7 @@ def _figure(report: Report, identity: str) -> Figure:
     return found
 
 
-def test_files_of_the_tasks_stand_beside_each_size_of_chunk(tmp_path: Path) -> None:
+def test_files_of_the_tasks_are_next_to_each_size_of_chunk(tmp_path: Path) -> None:
     report = _reported(tmp_path, _lines())
     figure = _figure(report, "study-rates")
     assert figure.x.title == "chunk"

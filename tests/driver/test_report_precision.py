@@ -123,7 +123,7 @@ def test_an_interval_over_rounds_is_reported(tmp_path: Path) -> None:
     assert "± 3 % (95 %, 5 rounds)" in row
 
 
-def test_an_interval_that_may_be_untrue_is_a_warning(tmp_path: Path) -> None:
+def test_an_interval_that_may_be_unreliable_is_a_warning(tmp_path: Path) -> None:
     said, _ = of_rounds(tmp_path, may_be_untrue=True)
     ((text, level),) = said
     assert level == "warn"

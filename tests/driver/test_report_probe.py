@@ -100,7 +100,7 @@ def test_the_limits_are_a_table(tmp_path: Path) -> None:
     assert render([report], [])
 
 
-def test_where_there_is_no_way_past_the_cache(tmp_path: Path) -> None:
+def test_where_there_is_no_method_past_the_cache(tmp_path: Path) -> None:
     lines = made_lines()
     for line in lines:
         if line["kind"] == "figure":
@@ -109,7 +109,7 @@ def test_where_there_is_no_way_past_the_cache(tmp_path: Path) -> None:
     assert any("takes no O_DIRECT" in f.text for f in report_of("probe", result).findings)
 
 
-def test_rates_in_per_cent_of_the_limit_that_holds(tmp_path: Path) -> None:
+def test_rates_as_a_percentage_of_the_limit_that_holds(tmp_path: Path) -> None:
     report = _reported(tmp_path, _run_lines())
     table = _shares(report)
     at = [c.name for c in table.columns].index("of the limit")
@@ -147,7 +147,7 @@ def test_the_page_has_the_limits_as_ceilings(tmp_path: Path) -> None:
     assert "Per cent of the probe" in page
 
 
-def test_what_is_no_probe(tmp_path: Path) -> None:
+def test_what_is_not_a_probe(tmp_path: Path) -> None:
     path = made.write(tmp_path / "run.jsonl", _run_lines())
     with pytest.raises(EffioError, match="not a run of probe"):
         load_probe(path)

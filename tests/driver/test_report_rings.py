@@ -123,7 +123,7 @@ def test_the_headline_is_all_random_rings_together(tmp_path: Path) -> None:
     assert "8 ranks of 2 nodes" in headline.context
 
 
-def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> None:
+def test_pairs_natural_and_random_rings_are_side_by_side(tmp_path: Path) -> None:
     report = _reported(tmp_path, made_lines())
     bandwidth = _figure(report, "bandwidth")
     assert list(bandwidth.variants[""][0].series[0].x) == [
@@ -141,7 +141,7 @@ def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> No
     assert latency["largest"] == pytest.approx([4 * US, 2 * US, 3 * US])
 
 
-def test_each_random_ring_beside_the_natural_one(tmp_path: Path) -> None:
+def test_each_random_ring_next_to_the_natural_one(tmp_path: Path) -> None:
     values = _by_name(_figure(_reported(tmp_path, made_lines()), "rings"))
     assert values["random rings"] == pytest.approx([2 * GB, 0.5 * GB])
     assert values["natural ring"] == pytest.approx([4 * GB, 4 * GB])

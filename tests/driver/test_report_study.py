@@ -265,7 +265,7 @@ def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path:
 
 
 def test_each_access_has_its_strongest_and_its_weakest_pattern(tmp_path: Path) -> None:
-    """Of what was on storage, if anything was: a rate of memory is not the strongest."""
+    """Only what was on storage counts, if anything was: a rate of memory is not the strongest."""
     lines = made_lines()
     lines[0]["study"]["headline"] = "strongest and weakest"
     fast = _rate(64 * KIB, "write", 900.0)[0]
@@ -330,7 +330,7 @@ def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: in
     }
 
 
-def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:
+def test_rates_are_over_the_first_axis_that_varies(tmp_path: Path) -> None:
     report = _reported(tmp_path, made_lines())
     figure = next(f for f in report.figures() if f.id == "study-rates")
     assert isinstance(figure, Figure)

@@ -81,7 +81,7 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
     assert not [f for f in report.findings if "may be too narrow" in f.text]
 
 
-def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
+def test_what_makes_them_unreliable_is_a_warning(tmp_path: Path) -> None:
     report = reported(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
     assert tables(report)[0].rows[1][-1] == "the interval may be unreliable: it drifts"
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]

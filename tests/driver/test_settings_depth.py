@@ -34,7 +34,7 @@ def test_brackets_too_deep(tmp_path: Path, depth: int) -> None:
         read(file)
 
 
-def test_dots_and_brackets_in_strings_are_no_depth(tmp_path: Path) -> None:
+def test_dots_and_brackets_in_strings_are_not_depth(tmp_path: Path) -> None:
     file = tmp_path / "some.toml"
     deep = "[" * 100 + "a." * 100
     file.write_text(f'a = "{deep}" # {deep}\nb = """\n{deep}"""\nc = \'{deep}\'\nd.e.f = [[1]]\n')

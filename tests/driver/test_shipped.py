@@ -168,10 +168,10 @@ def test_a_figure_that_divides_by_nothing_says_so(with_engine: Effio) -> None:
     assert "f: not known (" in done.stdout
 
 
-def test_ctrl_c_ends_a_campaign_and_the_next_call_goes_on(
+def test_ctrl_c_ends_a_campaign_and_the_next_call_continues(
     with_engine: Effio, alive: Callable[[subprocess.Popen[str]], subprocess.Popen[str]]
 ) -> None:
-    """To the driver and all of its children, as a terminal sends it."""
+    """Ctrl-C reaches the driver and all of its children, as a terminal sends it."""
     text = HEAD + (
         'options = { block = "4KiB", transfer = "4KiB", repetitions = 100000, name = "data" }\n'
         "[step.sweep]\norder-seed = [1, 2]\n"

@@ -60,7 +60,7 @@ def test_what_a_file_systems_tools_say_of_a_file(
 def _result(
     tmp_path: Path, seconds: list[list[float]], kind: str = "fuse.glusterfs", **options: Any
 ) -> Result:
-    """Of four ranks, that write 1 MB each to a file; a row of times for each repetition."""
+    """A result of four ranks that write 1 MB each to a file; a row of times for each repetition."""
     manifest = {"directory": "/mnt/", "files": [{"name": "ior.%d", "count": 4}]}
     given = {"files": "per-process", "threads": 1, **options}
     files = {"type": kind, "source": "server:/volume"}

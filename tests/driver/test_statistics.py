@@ -10,7 +10,7 @@ import pytest
 from effio.judge import guard, statistics
 
 
-def test_summary_by_hand() -> None:
+def test_summary_manually() -> None:
     reported = statistics.summary([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
     assert reported is not None
     # Squares about 5: 9+1+1+1+0+0+4+16 = 32, over 7.
@@ -58,7 +58,7 @@ def test_interval_of_a_median_by_order_statistics() -> None:
     )
 
 
-def test_ratio_of_two_samples_by_hand() -> None:
+def test_ratio_of_two_samples_manually() -> None:
     # Logarithms 0, 1, 2 and 1, 2, 3: difference 1, variances 1, error sqrt(2/3), 4 freedoms.
     first, second = ([math.exp(v) for v in some] for some in ((0, 1, 2), (1, 2, 3)))
     found = statistics.ratio(first, second)

@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "runs")
 
 
-def test_every_run_has_a_folder_of_its_own(store: Store) -> None:
+def test_every_run_has_its_own_folder(store: Store) -> None:
     made_at_once = {store.create("b-eff-io").path for _ in range(20)}
     assert len(made_at_once) == 20
 
@@ -62,7 +62,7 @@ def test_a_record_survives_reading_and_writing(store: Store) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"schema": "other/1"}', "\x00", '{"a":' * 50_000, '{"id": 1}']
 )
-def test_a_damaged_record_is_no_record(text: str, store: Store) -> None:
+def test_a_damaged_record_is_not_a_record(text: str, store: Store) -> None:
     folder = store.create("b-eff-io")
     (folder.path / "run.json").write_text(text)
     assert folder.record() is None
@@ -235,7 +235,7 @@ def test_a_run_that_hung_and_could_not_leave_keeps_its_own_reason(store: Store) 
         (None, "results", 7),
     ],
 )
-def test_how_a_run_ended_whose_results_lie_elsewhere(
+def test_how_a_run_ended_whose_results_are_elsewhere(
     end: made.Line | None, status: str, code: int, store: Store, tmp_path: Path
 ) -> None:
     folder = store.create("b-eff-io")
@@ -251,7 +251,7 @@ def test_how_a_run_ended_whose_results_lie_elsewhere(
     assert outcome.reason.endswith(reported)
 
 
-def test_a_result_that_cannot_be_read_is_no_success(store: Store) -> None:
+def test_a_result_that_cannot_be_read_is_not_a_success(store: Store) -> None:
     folder = store.create("b-eff-io")
     folder.result_path.write_text("nonsense\n")
     outcome = judge(folder, Watched(code=0))
@@ -321,7 +321,7 @@ def test_an_exact_name_wins_over_longer_ones(store: Store) -> None:
     assert store.find("20260101T000000Z-b-eff-io") == short
 
 
-def test_other_files_are_no_runs(store: Store) -> None:
+def test_other_files_are_not_runs(store: Store) -> None:
     (store.root / "notes").mkdir(parents=True)
     (store.root / "file").touch()
     assert store.folders() == []

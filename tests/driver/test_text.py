@@ -144,7 +144,7 @@ def test_few_digits_have_no_exponent(value: float, shown: str) -> None:
     assert text.few_digits(value) == shown
 
 
-def test_one_is_no_plural() -> None:
+def test_one_is_not_a_plural() -> None:
     assert [text.count_of(n, "rank") for n in (0, 1, 2)] == ["0 ranks", "1 rank", "2 ranks"]
     assert text.count_of(2, "process") == "2 processes"
     assert text.count_of(1, "axis", "axes") == "1 axis"

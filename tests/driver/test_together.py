@@ -36,7 +36,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     assert distinctions([plain, again]) == ["2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"]
 
 
-def test_headlines_stand_side_by_side_by_benchmark(tmp_path: Path) -> None:
+def test_headlines_are_side_by_side_by_benchmark(tmp_path: Path) -> None:
     other = made.b_eff_io()
     other[0]["benchmark"] = "something-new"
     paths = [

@@ -220,7 +220,7 @@ def held(tuned: Effio) -> Effio:
 
 
 def _stopped(effio: Effio, alive: Alive, how: signal.Signals) -> tuple[int, str, str]:
-    """In the middle of the fifth run."""
+    """Stopped in the middle of the fifth run."""
     process = alive(effio.start("tune", "s.toml", *QUICK))
     wait_for("the fifth run", lambda: len(_journal(effio)) == 4 and len(_runs(effio)) == 5, 200)
     process.send_signal(how)
@@ -235,7 +235,7 @@ def _journal(effio: Effio) -> list[str]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_stopped_in_the_middle_it_goes_on_and_measures_nothing_twice(
+def test_stopped_in_the_middle_it_continues_and_measures_nothing_twice(
     held: Effio, alive: Alive, how: signal.Signals
 ) -> None:
     tuned = held

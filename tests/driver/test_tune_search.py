@@ -114,7 +114,7 @@ def test_no_gain_is_claimed_in_95_of_100_searches_where_there_is_none(
 # How it works -------------------------------------------------------------------------------------
 
 
-def test_each_group_gets_hints_of_its_own() -> None:
+def test_each_group_gets_its_own_hints() -> None:
     """Writes gain by the switch, reads lose by it and gain by a buffer."""
 
     def gain(group: Group, setting: Setting) -> float:
@@ -278,7 +278,7 @@ def test_a_round_is_the_default_and_all_that_are_left_and_the_next_one_is_it_bac
     assert confirmed[:4] == ["default", "tuned", "tuned", "default"]
 
 
-def test_a_drift_is_nobodys_gain() -> None:
+def test_a_drift_favors_no_side() -> None:
     """The machine gets faster by a percent with every run; two rounds cancel it exactly."""
     some = SPACE[:3]
     machine = Machine(_flat, noise=0.0, seed=1, drift=0.01)

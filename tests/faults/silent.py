@@ -151,7 +151,7 @@ class Setting:
 
     @property
     def faults(self) -> dict[str, Fault]:
-        """Those that can be made."""
+        """The faults that can be made."""
         return {
             name: fault
             for name, fault in FAULTS.items()
@@ -198,7 +198,7 @@ class Setting:
         return run
 
     def run(self, row: str, fault: str, *more: str) -> Run:
-        """With `fault` as faulty_calls.c takes it, on one rank and the files of data alone."""
+        """Runs with `fault` as faulty_calls.c takes it, on one rank and the files of data alone."""
         if self.backend == MESSAGES:
             return self._run_with_message(row, fault)
         if self.backend in BY_FILE_SYSTEM:

@@ -151,7 +151,7 @@ def test_a_place_that_is_none(any_engine: Engine, tmp_path: Path, data: Path, wh
     assert list(data.iterdir()) == []
 
 
-def test_wrong_data_outrank_where_results_lie(
+def test_wrong_data_outrank_where_results_are(
     any_engine: Engine, tmp_path: Path, data: Path, mount: Callable[..., Path]
 ) -> None:
     place, other = full(mount), tmp_path / "other"

@@ -34,7 +34,7 @@ def check_what_was_measured(run: Run) -> None:
 
 
 def clean(killed: KilledRun, run: Run, place: Path) -> str:
-    """As a user does it, from another directory: by the run folder, or by the result file."""
+    """Cleans as a user does, from another directory: by the run folder, or by the result file."""
     words = [] if killed.runs.exists() else [str(run.result.path)]
     done = subprocess.run(
         [sys.executable, "-m", "effio", "--runs", str(killed.runs), "clean", "--yes", *words],

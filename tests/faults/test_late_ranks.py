@@ -34,7 +34,8 @@ def total(measurement: Line) -> float:
 
 
 def lateness(measurement: Line) -> float:
-    """Of the rank that began last: LATE of rank 1, less where the system held rank 0 back too."""
+    """The lateness of the rank that started last: LATE of rank 1, less where the system held rank 0
+    back too."""
     late = measurement["seconds"]["late"]
     assert late["min"] == 0, "the common start is the first rank's"
     assert late["max"] > 0

@@ -23,7 +23,7 @@ HOUR = 3600
 
 
 def test_no_file_descriptor_is_left(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """On rank 1, when it opens its file of the second repetition."""
+    """Rank 1 has none left when it opens its file of the second repetition."""
     faulty = Faulty(any_engine, tmp_path, data)
     words = [*SMALL, "--files", "per-process", "--file-each-repetition", "--repetitions", "2"]
     run = faulty.launch(
@@ -65,7 +65,7 @@ def test_the_limit_of_descriptors_falls_in_mid_run(
 
 
 def test_no_memory_is_left(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """Of 1 TiB: more than an address space of 64 GiB has."""
+    """The run needs 1 TiB: more than an address space of 64 GiB has."""
     words = [*SMALL[:4], "--block", "1TiB", "--transfer", "1TiB", "--max-bytes", "1PiB"]
     run = any_engine.run([*words, "--dir", data], tmp_path, prefix=["prlimit", f"--as={64 << 30}"])
     assert run.code == 6, run

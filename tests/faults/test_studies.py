@@ -89,7 +89,7 @@ def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> Non
         "partest --ways task-local --size 16MiB --call 4KiB",
     ],
 )
-def test_a_signal_within_a_pass_is_no_wrong_datum(
+def test_a_signal_within_a_pass_is_not_a_wrong_datum(
     any_engine: Engine, tmp_path: Path, data: Path, words: str
 ) -> None:
     """What a write had not written yet, or a read not read, is not compared: neither "wrong data"

@@ -89,7 +89,7 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
     assert ("end", 1) in events
 
 
-def test_a_group_that_stands_still_whole_is_found_by_the_other_one(
+def test_a_group_whose_ranks_all_hang_is_found_by_the_other_one(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Its own watchdogs hang with it. A launcher that wakes it up before it ends it lets it

@@ -96,7 +96,7 @@ def _connected(mounted: Gluster) -> int:
 
 
 def mount_of(mounted: Gluster, name: str, *options: str) -> Client:
-    """On one more client node."""
+    """A mount on one more client node."""
     client = mounted.network.client(name)
     client.mount(
         "glusterfs", f"--volfile-server={mounted.servers[0].address}", "--volfile-id=effio",

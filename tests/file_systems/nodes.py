@@ -247,7 +247,7 @@ class Network:
     def shaped(
         self, node: Server | Client, *discipline: str, towards: bool = False
     ) -> Iterator[None]:
-        """With a queueing discipline on what the node sends, or on what is sent `towards` it."""
+        """Adds a queueing discipline to what the node sends, or to what is sent `towards` it."""
         if shutil.which("tc") is None:
             raise NotHereError("tc is not installed")
         port = (self._switch, "dev", f"port{node.address.rsplit('.', 1)[1]}")

@@ -103,7 +103,7 @@ class Servers:
         return NetworkPart(received_bytes=read, sent_bytes=written)
 
     def truths(self, result: Result) -> dict[int, Truth]:
-        """By the place of a measurement in its result."""
+        """The truths by the place of a measurement in its result."""
         blocks = {cell.measurement: cell for cell in cells_of(self._blocks, result)}
         found = {}
         for files in cells_of(self._files, result):

@@ -45,7 +45,7 @@ RUNS = (
 
 
 def _with_right_data(words: str, engine: Engine, cwd: Path) -> list[str]:
-    """With a hint for where ROMIO's writes would change data of others (docs/servers.md)."""
+    """Adds a hint where ROMIO's writes would change data of others (docs/servers.md)."""
     if words.startswith("tile-io") and engine.name != "openmpi-ompio":
         (cwd / "hints").write_text("all all all all romio_ds_write disable\n")
         words += f" --hints {cwd / 'hints'}"

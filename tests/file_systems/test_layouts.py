@@ -47,7 +47,7 @@ def _measured(client: Client, engine: Engine, cwd: Path, directory: Path) -> lis
 
 
 def _copies(client: Client, file: Path) -> int:
-    """Of the first chunk, by MooseFS itself."""
+    """The copies of the first chunk, by MooseFS itself."""
     return run(*client.enter(), "mfsfileinfo", file).count("copy ")
 
 

@@ -60,7 +60,7 @@ def test_tampered_files_are_refused_or_reported_of(benchmark: str, tmp_path: Pat
 
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
-    """Of a short file: most of what is hit is the `run` line."""
+    """The file is short: most of what is hit is the `run` line."""
     chance = random.Random(seed)
     whole = text_of(made.b_eff_io()[:20])
     path = tmp_path / "damaged.jsonl"
@@ -134,7 +134,7 @@ def test_the_largest_numbers_are_read(tmp_path: Path) -> None:
     assert result.measurements[0].number("chunk_bytes") == 2.0**64
 
 
-def test_a_pair_of_a_rank_that_nobody_has_makes_one_row_more(tmp_path: Path) -> None:
+def test_a_pair_of_a_rank_that_does_not_exist_makes_one_row_more(tmp_path: Path) -> None:
     lines = test_report_b_eff.made_lines()
     pairs = next(line for line in lines if line.get("name") == "pairs")
     pairs["detail"]["pairs_low_high_latency_bandwidth"] = [

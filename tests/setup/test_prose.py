@@ -38,6 +38,13 @@ def test_comments_docstrings_and_strings_are_read_and_names_are_not() -> None:
     assert _words(list(prose.code(toml, ".toml"))) == [(1, "told"), (1, "told")]
 
 
+def test_names_of_python_functions_and_of_tests_are_read_as_words() -> None:
+    python = "class Told:\n    def test_it_is_told(self) -> None:\n        told = 1\n"
+    assert _words(list(prose.code(python, ".py"))) == [(1, "Told"), (2, "told")]
+    cpp = "TEST(Told, a_file_told) {}\n"
+    assert _words(list(prose.code(cpp, ".cpp"))) == [(1, "told")]
+
+
 def test_a_hit_says_where_and_what_to_write() -> None:
     (hit,) = prose.hits("docs/a.md", [(7, "It is told.")], _RULES)
     assert str(hit) == "docs/a.md:7: 'told': write said"

@@ -120,7 +120,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def _refused(done: subprocess.CompletedProcess[str], text: str) -> None:
-    """With code 6 and one line that holds the text."""
+    """Asserts code 6 and one line that holds the text."""
     assert done.returncode == 6, done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith("effio set-up: ")

@@ -24,7 +24,7 @@ print(attributes.raw.hex(), os.nice(0))
 
 
 def may_be_set(number: int) -> bool:
-    """To what they are; some containers refuse even that."""
+    """Whether turns may be set to what they are; some containers refuse even that."""
     attributes = struct.pack("=IIQiIQQQ", 48, 0, 0, os.nice(0), 0, 0, 0, 0)
     ask = f"import ctypes; print(ctypes.CDLL(None).syscall({number}, 0, {attributes!r}, 0))"
     done = subprocess.run([sys.executable, "-c", ask], stdout=subprocess.PIPE, check=True)

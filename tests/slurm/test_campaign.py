@@ -43,7 +43,7 @@ def mpich(mpich: dict[str, str], tmp_path: Path) -> dict[str, str]:
 
 
 def _nodes(directory: Path) -> list[tuple[int, str]]:
-    """Of each run how many nodes it had, and its job."""
+    """For each run: how many nodes it had, and its job."""
     found = []
     for file in sorted((directory / "effio-runs").glob("2*/result.jsonl")):
         system: dict[str, Any] = json.loads(file.read_text().splitlines()[0])["system"]
@@ -70,7 +70,7 @@ def test_all_points_run_in_one_job(
     assert len(_nodes(tmp_path)) == 3
 
 
-def test_the_script_can_be_submitted_by_hand(
+def test_the_script_can_be_submitted_manually(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
     words = [*EFFIO, "run", "s.toml", *WHERE, "--batch", "--batch-option=--comment=by-hand"]

@@ -82,7 +82,7 @@ def mpich(mpich: dict[str, str], tmp_path: Path) -> dict[str, str]:
 
 
 def _runs(directory: Path) -> list[tuple[int, str]]:
-    """Of each run how many nodes it had, and its job, which is also that of its record."""
+    """For each run: how many nodes it had, and its job, which is also that of its record."""
     found = []
     for file in (directory / "effio-runs").glob("2*/result.jsonl"):
         system: dict[str, Any] = json.loads(file.read_text().splitlines()[0])["system"]

@@ -10,7 +10,7 @@ import pytest
 from slurm_cluster import SlurmCluster, free_ports
 
 
-def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> None:
+def test_nodes_have_names_and_their_own_processes(slurm: SlurmCluster) -> None:
     done = slurm.run(["srun", "-N4", "--ntasks-per-node=1", "sh", "-c", "echo $(hostname) $$"])
     assert done.returncode == 0, done.stderr
     lines = sorted(line.split() for line in done.stdout.splitlines())
@@ -19,7 +19,7 @@ def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> Non
     assert all(int(pid) < 1000 for _, pid in lines)
 
 
-def test_nodes_have_shared_memory_of_their_own(slurm: SlurmCluster) -> None:
+def test_nodes_have_their_own_shared_memory(slurm: SlurmCluster) -> None:
     if not Path("/dev/shm").is_mount():
         pytest.skip("/dev/shm is not a mount here: one over it would be seen outside")
     made = slurm.run(["srun", "-w", "n1", "-N1", "touch", "/dev/shm/of-n1"])

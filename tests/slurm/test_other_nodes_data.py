@@ -42,7 +42,7 @@ def on_two_nodes(
 
 
 def nodes(result: Result) -> list[str]:
-    """In the order of the ranks, one on each."""
+    """The nodes in the order of the ranks, one on each."""
     names = result.run["system"]["node_names"]
     assert isinstance(names, list)
     return names

@@ -132,7 +132,7 @@ def test_a_failed_launch_inside_an_allocation_offers_no_further_job(
     assert not (_only_run(tmp_path) / "job.sh").exists()
 
 
-def test_submit_runs_on_the_nodes_asked_for_and_brings_the_result(
+def test_submit_runs_on_the_requested_nodes_and_brings_the_result(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
     # Real files, all access methods, shared file pointers among them, from two nodes.
@@ -159,7 +159,7 @@ def test_submit_runs_on_the_nodes_asked_for_and_brings_the_result(
     assert list(tmp_path.glob("b_eff_io*")) == []
 
 
-def test_a_script_can_be_submitted_by_hand(
+def test_a_script_can_be_submitted_manually(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
     where = ["--nodes", "2", "--ranks-per-node", "1", "--batch", "--batch-option=--comment=by-hand"]

@@ -177,7 +177,7 @@ def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) ->
     few = ["--patterns=counting", "--random-patterns=1", "--repetitions=1", "--loop-time=1us"]
 
     def peak(memory: int) -> float:
-        """Of both ranks in two runs, in bytes."""
+        """The peak memory of both ranks in two runs, in bytes."""
         reported = tmp_path / f"peak-{memory}"
         words = ["b-eff", "--quiet", f"--memory-per-rank={memory}MiB", *few]
         for attempt in "12":

@@ -32,7 +32,7 @@ SIZES = [
 
 
 def default_partitions(ranks: int) -> list[int]:
-    """From the description's table."""
+    """The default partitions from the description's table."""
     return {1: [1], 2: [1, 2], 3: [1, 2, 3], 4: [2, 3, 4], 7: [2, 4, 7]}[ranks]
 
 
@@ -219,7 +219,7 @@ def test_a_directory_that_cannot_be_written(
     assert run.result.measurements == []
 
 
-def test_a_directory_of_somebody_else(engine: Engine) -> None:
+def test_a_directory_of_another_user(engine: Engine) -> None:
     """It may be read and searched, but not written."""
     with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
         place = Path(name)

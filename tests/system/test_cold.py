@@ -95,9 +95,7 @@ def test_a_classic_line_leaves_the_caches_alone(
     assert run.results[-1].run["options"]["drop-cache"] == "off"
 
 
-def test_direct_reads_are_a_way_of_their_own(
-    any_engine: Engine, tmp_path: Path, disk: Path
-) -> None:
+def test_direct_reads_are_their_own_method(any_engine: Engine, tmp_path: Path, disk: Path) -> None:
     words = ["--block=1MiB", "--backend=direct", "--drop-cache=off"]
     run = any_engine.run(["ior", "--quiet", "--dir", disk, *words], tmp_path)
     if run.code != 0:
@@ -167,7 +165,7 @@ def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Pat
     assert caches(alone.results[-1], "read") == [None]
 
 
-def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
+def test_without_a_time_b_eff_io_is_a_quick_check_from_storage(
     any_engine: Engine, tmp_path: Path
 ) -> None:
     words = ["b-eff-io", "--backend", "sim", "--backend-options", "rank-rate=5MB/s"]
@@ -266,7 +264,8 @@ def limited() -> Iterator[Path]:
 def test_a_hog_keeps_the_cache_small(
     any_engine: Engine, tmp_path: Path, disk: Path, limited: Path
 ) -> None:
-    """Of 448 MiB it leaves 96; 192 MiB that were just written cannot all be read from there."""
+    """The hog leaves 96 of 448 MiB; 192 MiB that were just written cannot all be read from
+    there."""
     enter = ["sh", "-c", f'echo $$ > {limited} && exec "$@"', "sh"]
     words = ["--files=per-process", "--block=96MiB", "--transfer=1MiB", "--drop-cache=off"]
     run = hog(any_engine, tmp_path, "96MiB", *words, prefix=enter)

@@ -50,7 +50,7 @@ def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Pa
         assert [f for fields in lists for f in faults(fields, benchmark)] == []
 
 
-def test_no_benchmark_writes_members_by_hand() -> None:
+def test_no_benchmark_writes_members_manually() -> None:
     by_hand = re.compile(
         r"\b(where|detail|plan\.data|whole\.data|extra\[\"[^\"]+\"\])(\.update\()? ?=? ?\(?Json\{\{"
     )

@@ -195,7 +195,7 @@ def test_files_of_more_writers_are_not_left_out(
 
 
 @pytest.mark.parametrize("name", ["total_blocks", "nsteps", "nxb", "time"])
-def test_what_stands_beside_the_blocks_is_checked(
+def test_what_is_next_to_the_blocks_is_checked(
     any_engine: Engine, name: str, tmp_path: Path, data: Path
 ) -> None:
     """CDF-5 keeps an attribute as its name, padded to four bytes, type and count, and its value

@@ -286,7 +286,7 @@ def test_paths_may_be_long(any_engine: Engine, tmp_path: Path) -> None:
     assert left(long) == []
 
 
-def test_help_is_no_error(any_engine: Engine, tmp_path: Path) -> None:
+def test_help_is_not_an_error(any_engine: Engine, tmp_path: Path) -> None:
     run = any_engine.alone(["classic", "ior", "-h"], tmp_path)
     assert run.code == 0
     for word in ("-b, --blockSize", "stoneWallingStatusFile", "--mpiio.useFileView"):

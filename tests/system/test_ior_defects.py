@@ -122,9 +122,7 @@ def test_defect_18_random_writes_with_repeats(any_engine: Engine, tmp_path: Path
     assert write["verified_bytes"] == write["bytes"] == 2 * 4 * 65536
 
 
-def test_defect_19_times_of_reads_and_writes_stand_apart(
-    any_engine: Engine, tmp_path: Path
-) -> None:
+def test_defect_19_times_of_reads_and_writes_are_apart(any_engine: Engine, tmp_path: Path) -> None:
     classic(any_engine, tmp_path, "-o f -b 64k -t 16k -i 2 -O savePerOpDataCSV=ops")
     names = [n for n in left(tmp_path) if n.startswith("ops")]
     assert names == sorted(

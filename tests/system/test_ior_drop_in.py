@@ -228,9 +228,7 @@ int llapi_file_create_pool(const char *name, unsigned long long size, int offset
 """
 
 
-def test_files_on_lustre_have_the_stripes_that_were_asked_for(
-    any_engine: Engine, tmp_path: Path
-) -> None:
+def test_files_on_lustre_have_the_requested_stripes(any_engine: Engine, tmp_path: Path) -> None:
     """The library of Lustre's client is one that notes what is requested."""
     (tmp_path / "stripes.c").write_text(STRIPES)
     library = tmp_path / "lib"

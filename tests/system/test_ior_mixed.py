@@ -178,7 +178,7 @@ def test_a_stonewall_falls_while_calls_are_held(any_engine: Engine, tmp_path: Pa
 
 
 @pytest.mark.parametrize("words", [[], ["--collective", "--backend=mpiio"], ["--threads=2"]])
-def test_real_files_are_never_faster_than_asked(
+def test_real_files_are_never_faster_than_requested(
     any_engine: Engine, tmp_path: Path, words: list[str]
 ) -> None:
     """4 MiB at 20 MB/s take 0.2 s at least, however fast the storage is."""

@@ -47,7 +47,7 @@ def test_the_file_is_as_long_as_what_was_written(any_engine: Engine, tmp_path: P
 def test_a_full_disk_is_reported_with_the_place(
     mpi: Engine, tmp_path: Path, mount: Callable[..., Path], order: str
 ) -> None:
-    """At the end of the file and in its holes, where the kernel sends a signal."""
+    """The disk fills at the end of the file and in its holes, where the kernel sends a signal."""
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
     words = ["--backend=mmap", "--block=1MiB", "--transfer=4KiB", f"--order={order}"]
     run = mpi.run(["ior", "--quiet", "--dir", place, *words, "--max-bytes=1GiB"], tmp_path)

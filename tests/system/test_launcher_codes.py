@@ -29,7 +29,7 @@ RUN = "b-eff-io --backend sim --time 0s --memory-per-rank 256MiB --quiet"
         ("openmpi-ompio", "--version", 1, 1),
     ],
 )
-def test_a_launcher_has_codes_of_its_own(
+def test_a_launcher_has_its_own_codes(
     any_engine: Engine, tmp_path: Path, flavour: str, words: str, left: int, code: int
 ) -> None:
     engine = dataclasses.replace(any_engine, name=flavour)

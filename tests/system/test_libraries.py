@@ -161,7 +161,7 @@ def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, 
         assert row["rate"]["value"] == pytest.approx(processes * CUBE / seconds)
 
 
-def test_kept_files_stay_and_are_not_overwritten_unasked(
+def test_kept_files_stay_and_are_not_overwritten_without_request(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     words = [*SMALL, "--libraries", "posix,posix-fpp", "--hint-sets", "none", "--dir", data]
@@ -202,7 +202,7 @@ def test_too_much_and_faulty_options_are_refused(
 
 
 def _interval(ratios: list[float], t: float) -> tuple[float, float]:
-    """Of the mean of the logarithms, with this many standard errors."""
+    """The interval of the mean of the logarithms, with this many standard errors."""
     logs = [math.log(r) for r in ratios]
     half = t * stdev(logs) / math.sqrt(len(logs))
     return fmean(logs) - half, fmean(logs) + half
@@ -260,7 +260,7 @@ def test_one_repetition_shows_no_gain(any_engine: Engine, tmp_path: Path) -> Non
     assert "samples" not in figure
 
 
-def test_holes_are_no_bytes(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_holes_are_not_bytes(engine: Engine, tmp_path: Path, data: Path) -> None:
     """Nine variables of 8 KiB at multiples of 16 MiB: eight gaps of some 16 MiB each."""
     need(engine, "hdf5", tmp_path)
     run = engine.run(
@@ -282,7 +282,7 @@ def test_holes_are_no_bytes(engine: Engine, tmp_path: Path, data: Path) -> None:
     assert holes["metric"]["value"] == wide["detail"]["hole_bytes"]
 
 
-def test_an_echo_is_no_effect(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_an_echo_is_not_an_effect(engine: Engine, tmp_path: Path, data: Path) -> None:
     """Open MPI 4 hands back what it was given, whichever MPI-IO it uses; MPICH what it knows."""
     run = engine.run(
         [

@@ -224,7 +224,7 @@ def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_pat
 # The numbers are those of the list in the description of mdtest that this project keeps.
 
 
-def test_defect_9_ranks_can_go_on_without_waiting(any_engine: Engine, tmp_path: Path) -> None:
+def test_defect_9_ranks_can_continue_without_waiting(any_engine: Engine, tmp_path: Path) -> None:
     for option in (["-B"], ["-B", "1"]):
         words = ["-n", "10", "-u", *option, "-d", tmp_path / "out"]
         run = classic(any_engine, words, tmp_path)
@@ -351,7 +351,7 @@ def test_names_are_the_originals(any_engine: Engine, tmp_path: Path) -> None:
     ]
 
 
-def test_nobody_else_may_write_whatever_the_umask(any_engine: Engine, tmp_path: Path) -> None:
+def test_no_other_user_may_write_whatever_the_umask(any_engine: Engine, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         run = classic(any_engine, ["-n", "1", "-C", "-d", "out"], tmp_path)

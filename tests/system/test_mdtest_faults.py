@@ -217,7 +217,7 @@ def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: 
     assert left_in(data) == []
 
 
-def test_the_shortest_of_files_have_data_of_their_own(
+def test_the_shortest_of_files_have_their_own_data(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     # More than the 64 places of a stamp in its page, and more than a period of 256 pages.
@@ -303,7 +303,7 @@ def test_names_that_are_too_long(any_engine: Engine, tmp_path: Path, data: Path)
 
 
 @pytest.mark.parametrize("put", ["ln -s", "mv"])
-def test_a_tree_that_somebody_swaps(
+def test_a_tree_that_another_process_swaps(
     any_engine: Engine, tmp_path: Path, data: Path, put: str
 ) -> None:
     """For a link to a directory with files of the same names, or for that directory: none of them

@@ -61,7 +61,7 @@ def test_a_file_that_is_lost_is_an_error_of_data(
 
 
 def test_the_rate_of_a_search_in_virtual_time(any_engine: Engine, tmp_path: Path) -> None:
-    """With --unique: each rank reads a directory and looks 30 names up, 2 ms each."""
+    """Run with --unique: each rank reads a directory and looks 30 names up, 2 ms each."""
     slow = ["--backend", "sim", "--backend-options", "metadata=2ms"]
     run = any_engine.run([*WORDS, "-n", "30", "--unique", *slow], tmp_path, ranks=2)
     assert run.code == 0, run

@@ -117,7 +117,8 @@ def test_the_container_of_the_definition(any_engine: Engine, tmp_path: Path, dat
 
 
 def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """Of two tasks each, whose chunks stand as in one of two; where all are is in the first."""
+    """Each file has two tasks, whose chunks are placed as in a container of two; the first has the
+    table of all tasks."""
     any_engine.needs_ranks(4)
     words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
     words += ["--container-files", "2", "--dir", str(data)]

@@ -109,7 +109,7 @@ def test_all_patterns_and_accesses_in_one_run(
     assert list(data.iterdir()) == []
 
 
-def test_files_have_the_length_of_their_pattern_and_bytes_of_their_own(
+def test_files_have_the_length_of_their_pattern_and_their_own_bytes(
     engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Bytes are a function of file and place: nothing is written twice."""

@@ -227,7 +227,7 @@ def test_files_that_do_not_fit_together_are_reported(
     assert cause in run.stdout, run
 
 
-def test_what_is_no_container_is_refused(any_engine: Engine, tmp_path: Path) -> None:
+def test_what_is_not_a_container_is_refused(any_engine: Engine, tmp_path: Path) -> None:
     other = tmp_path / "text"
     other.write_text("sional")
     for path, code, words in [

@@ -208,7 +208,7 @@ def test_spiobench_shows_of_each_task(any_engine: Engine, tmp_path: Path, data: 
     assert list(data.iterdir()) == []
 
 
-def test_io_bench_beside_each_other(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_io_bench_next_to_each_other(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     run = any_engine.run(
         ["io-bench", "--size", "1MiB", "--block", "256KiB,1MiB", "--copies", "1,2", "--dir", data],
         tmp_path,

@@ -100,7 +100,7 @@ def test_tile_io_by_rows_and_in_several_files(
 
 
 @pytest.mark.parametrize("backend", ["mpiio", "posix"])
-def test_a_file_that_is_too_short_or_never_written_is_no_rate(
+def test_a_file_that_is_too_short_or_never_written_is_not_a_rate(
     any_engine: Engine, tmp_path: Path, data: Path, backend: str
 ) -> None:
     """The count that MPI returns is not a proof: some libraries report success for an empty file.

@@ -13,7 +13,7 @@ from engines import Engine
 from together_runs import groups, log_of, together
 
 
-def test_two_benchmarks_have_ranks_files_and_results_of_their_own(
+def test_two_benchmarks_have_their_own_ranks_files_and_results(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Two of them are ior: the names of their files are the same."""

@@ -36,7 +36,7 @@ def _link(path: Path) -> None:
     ("make", "kind"),
     [(_fifo, "a FIFO"), (_device, "a character device"), (_link, "a symbolic link")],
 )
-def test_ior_neither_replaces_nor_removes_what_is_no_regular_file(
+def test_ior_neither_replaces_nor_removes_what_is_not_a_regular_file(
     any_engine: Engine, tmp_path: Path, data: Path, make: Callable[[Path], None], kind: str
 ) -> None:
     make(data / "x")
@@ -121,7 +121,7 @@ def test_the_run_line_says_where_the_data_are(mpi: Engine, tmp_path: Path, data:
     assert manifest["host"] == os.uname().nodename
 
 
-def test_an_unwritable_working_directory_is_no_hindrance(mpi: Engine, elsewhere: Path) -> None:
+def test_an_unwritable_working_directory_is_not_a_hindrance(mpi: Engine, elsewhere: Path) -> None:
     """The result goes to TMPDIR, which `as_nobody` sets to the directory it is given."""
     cwd = elsewhere / "readonly"
     cwd.mkdir()
@@ -204,7 +204,7 @@ def test_a_command_may_take_longer_than_the_watchdog(
         ["-a", "DUMMY", "--dummy.delay-xfer=4000000", "--dummy.delay-only-rank0"],
     ],
 )
-def test_waiting_that_was_asked_for_is_progress(
+def test_requested_waiting_is_progress(
     any_engine: Engine, tmp_path: Path, data: Path, words: list[str]
 ) -> None:
     job = ["classic", "ior", *SMALL, "-o", data / "x", "-O", "effio.watchdog=1s", *words]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_beside
+from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_next_to
 from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.program import Engine
 from effio.errors import environment_error
@@ -151,7 +151,7 @@ def build(
     key = _key(source, tools.mpicc, words + "".join(extra))
     name = f"{_short_name(tools.mpicc, words)}-{key}"
     home = data_directory() / "engines" / name
-    mpiexec = launcher_beside(tools.mpicc)
+    mpiexec = launcher_next_to(tools.mpicc)
     engine = Engine(home / PROGRAM, "built by effio engine build", mpiexec, name)
     if (home / "engine.json").is_file() and os.access(engine.path, os.X_OK):
         return engine, False

@@ -49,13 +49,13 @@ def _of_checkout() -> list[Engine]:
         for line in (root / ".deps" / "env").read_text().splitlines():
             key, _, value = line.partition("=")
             if key == "EFFIO_MPICC":
-                mpiexec = launcher_beside(value)
+                mpiexec = launcher_next_to(value)
     except OSError:
         pass
     return [Engine(root / "bin" / PROGRAM, "built in this checkout", mpiexec, "checkout")]
 
 
-def launcher_beside(mpicc: str) -> str | None:
+def launcher_next_to(mpicc: str) -> str | None:
     """The launcher that came with an MPI compiler: mpicc.openmpi -> mpiexec.openmpi."""
     compiler = Path(mpicc)
     candidate = compiler.parent / compiler.name.replace("mpicc", "mpiexec")

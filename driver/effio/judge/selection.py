@@ -147,7 +147,7 @@ def select(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picked]
                     f" label it, step={first}:RUN"
                 )
             return [], fmt.plain(
-                f"{name} {wanted_text(wanted)}; there is {', '.join(there[:5])}", 300
+                f"{name} {wanted_text(wanted)} (measured: {', '.join(there[:5])})", 300
             )
         picked = left
     return (_largest(picked, rule.at_largest) if rule.at_largest else picked), ""

@@ -184,7 +184,7 @@ class Watch:
         )
         started = time.monotonic()
         outcome = Outcome()
-        with stop_signals(self._count_wish):
+        with stop_signals(self._count_request):
             self._attend(process, output, errors, outcome)
             for reader in readers:
                 reader.thread.join(_GRACE_SECONDS)
@@ -197,7 +197,7 @@ class Watch:
         outcome.interrupted = self._wishes > 0 and not outcome.out_of_time
         return outcome
 
-    def _count_wish(self) -> None:
+    def _count_request(self) -> None:
         self._wishes += 1
 
     def _attend(

@@ -51,7 +51,7 @@ def _numbers(groups: str) -> tuple[int, ...]:
     return tuple(int(n) for n in groups.split(",") if n.isdecimal())
 
 
-def _beside(figure: Figure, names: dict[str, str]) -> str:
+def _others(figure: Figure, names: dict[str, str]) -> str:
     numbers = _word(figure, "beside").split(",")
     return ", ".join(names.get(n, n) for n in numbers)
 
@@ -100,7 +100,7 @@ def _sentences(result: Result) -> list[Finding]:
     found = [
         Finding(
             f"{_phase(f).capitalize()} of group {_word(f, 'group')} {_word(f, 'benchmark')} is"
-            f" {_factor(f)} times slower next to {_beside(f, names)}.",
+            f" {_factor(f)} times slower next to {_others(f, names)}.",
             _PHASES,
             "warn",
         )
@@ -119,7 +119,7 @@ def _sentences(result: Result) -> list[Finding]:
         text = (
             f"{_phase(phases[0]).capitalize()} of group {_word(phases[0], 'group')}"
             f" {_word(phases[0], 'benchmark')} was {_factor(phases[0])} times slower next to"
-            f" {_beside(phases[0], names)}, in a single round: chance is not ruled out."
+            f" {_others(phases[0], names)}, in a single round: chance is not ruled out."
         )
         return [Finding(text, _PHASES, "info")]
     return []
@@ -174,7 +174,7 @@ def _phases_table(result: Result) -> Table:
         [
             (Column("group"), lambda f: names.get(_word(f, "group"), _word(f, "group"))),
             (Column("phase"), _phase),
-            (Column("next to"), lambda f: _beside(f, names)),
+            (Column("next to"), lambda f: _others(f, names)),
             (Column("times slower", "1", digits=3), lambda f: f.metric.value),
             (Column("95 % from", "1", digits=3), certainty.sample("low95")),
             (Column("to", "1", digits=3), certainty.sample("high95")),
@@ -218,7 +218,7 @@ class InterferenceReporter:
             "largest slow-down",
             most.metric.value,
             "1",
-            f"group {group} next to {_beside(most, names)}, {context}{doubt}",
+            f"group {group} next to {_others(most, names)}, {context}{doubt}",
             anchor=_MATRIX,
             interval=_interval(most),
         )

@@ -410,7 +410,7 @@ TEST_F(ClassicProt, without_an_info_file_hints_are_not_reported) {
     EXPECT_EQ(protocol().find("file_info"), std::string::npos);
 }
 
-TEST_F(ClassicProt, errors_stand_behind_their_row_and_before_the_access) {
+TEST_F(ClassicProt, errors_follow_their_row_and_precede_the_access) {
     begin();
     RowResult r = row(0, Access::read, 0, 1, 967.293, {});
     r.errors = 4;

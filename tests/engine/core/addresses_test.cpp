@@ -80,7 +80,7 @@ TEST(Addresses, a_box_is_the_list_of_its_rows) {
     expect_view_is_the_pieces(a);
 }
 
-TEST(Addresses, rows_that_stand_together_are_one_piece) {
+TEST(Addresses, adjacent_rows_are_one_piece) {
     const Addresses whole(0, Box{{4, 6}, {1, 0}, {2, 6}, 2});
     EXPECT_EQ(whole.calls(), 1);
     EXPECT_EQ(whole.piece(), 24);

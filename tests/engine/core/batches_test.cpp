@@ -11,7 +11,7 @@
 namespace effio {
 namespace {
 
-TEST(Batches, slices_of_a_pass_by_hand) {
+TEST(Batches, slices_of_a_pass_computed_manually) {
     // 10 s in slices of 1/64 s, a byte in each; 640 calls: four of them are in 1/16 s, a hundredth
     // of the pass is 0.1 s, seven slices of 1/64 s. 91 of those are whole.
     const TimeSeries series(1.0 / 64, std::vector<double>(640, 1));

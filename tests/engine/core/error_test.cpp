@@ -24,7 +24,7 @@ TEST(Error, exit_codes_are_the_documented_numbers) {
     }
 }
 
-TEST(Error, the_graver_of_two_outcomes_wins_whatever_their_order) {
+TEST(Error, the_more_severe_of_two_outcomes_wins_whatever_their_order) {
     const std::vector<ExitCode> ascending{
         ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
         ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};

@@ -27,7 +27,7 @@ TEST(Layout, a_contiguous_view_is_the_file_behind_its_displacement) {
     EXPECT_EQ(runs_of({1000, Contiguous{}}, 24, 100), (std::vector<Piece>{{1024, 100}}));
 }
 
-TEST(Layout, round_robin_deals_one_chunk_to_each_part_in_turn) {
+TEST(Layout, round_robin_gives_each_part_one_chunk_after_the_other) {
     // Tiles of 3 * 10 bytes from 100 on; part 1 owns [110,120), [140,150), [170,180), ...
     const View view{100, RoundRobin{3, 1, 10}};
     EXPECT_EQ(runs_of(view, 0, 10), (std::vector<Piece>{{110, 10}}));
@@ -153,7 +153,7 @@ TEST(Layout, every_item_goes_to_every_place_and_precedes_every_other_equally_oft
     }
 }
 
-TEST(Box, rows_of_a_plane_are_runs_of_their_own) {
+TEST(Box, rows_of_a_plane_are_separate_runs) {
     // Rows 1 and 2, columns 2 to 4 of a 4 x 6 array of 8 bytes each.
     const Box box{{4, 6}, {1, 2}, {2, 3}, 8};
     EXPECT_EQ(box.bytes(), 48);
@@ -165,7 +165,7 @@ TEST(Box, rows_of_a_plane_are_runs_of_their_own) {
     EXPECT_EQ(runs_of({0, box}, 8, 24), (std::vector<Piece>{{72, 16}, {112, 8}}));
 }
 
-TEST(Box, whole_rows_stand_together) {
+TEST(Box, whole_rows_are_adjacent) {
     const Box rows{{4, 6, 2}, {1, 0, 0}, {2, 6, 2}, 4};
     EXPECT_TRUE(rows.is_contiguous());
     EXPECT_EQ(runs_of({0, rows}, 0, rows.bytes()), (std::vector<Piece>{{48, 96}}));

@@ -330,7 +330,7 @@ TEST(Options, the_description_has_what_programs_need) {
     EXPECT_EQ(d["options"][14]["expert"], true);
 }
 
-TEST(Options, the_values_in_force_are_echoed_in_base_units) {
+TEST(Options, the_effective_values_are_echoed_in_base_units) {
     Every e;
     ASSERT_TRUE(e.parse({"--limit", "4", "--pause=20ms", "--blocks=1KiB,2KiB"}));
     EXPECT_EQ(e.table.values(), Json::parse(R"({"verbose": false, "count": 3, "factor": 1.5,

@@ -95,7 +95,7 @@ TEST(Pattern, words_do_not_repeat) {
     EXPECT_EQ(words.size(), 30000U);
 }
 
-TEST(Pattern, foreign_is_what_shares_no_word_and_is_no_hole) {
+TEST(Pattern, foreign_is_what_shares_no_word_and_is_not_a_hole) {
     const auto ours = filled(Pattern(1, 2), 0, 4099);
     auto found = filled(Pattern(1, 3), 0, 4099);
     EXPECT_TRUE(is_foreign(ours, found));

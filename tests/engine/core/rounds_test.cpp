@@ -55,14 +55,14 @@ TEST(Rounds, a_first_value_unlike_the_others) {
     EXPECT_EQ(interval_of_rounds(std::vector<double>{8, 7, 7, 7, 7})->warm_up_chance, 0);
 }
 
-TEST(Rounds, correlation_by_hand) {
+TEST(Rounds, correlation_computed_manually) {
     // Around their mean 1, -1, 1, -1: neighbours multiply to -3, squares to 4.
     EXPECT_DOUBLE_EQ(correlation_of_neighbours(std::vector<double>{6, 4, 6, 4}), -0.75);
     EXPECT_DOUBLE_EQ(correlation_of_neighbours(std::vector<double>{4, 4, 6, 6}), 0.25);
     EXPECT_EQ(correlation_of_neighbours(std::vector<double>{5, 5, 5}), 0);
 }
 
-TEST(Rounds, values_that_hang_together_are_worth_fewer) {
+TEST(Rounds, autocorrelated_values_count_as_fewer) {
     // -1 ten times, 1 ten times: r = (9 - 1 + 9) / 20 = 0.85; corrected it would be above 1 and is
     // limited to 0.95: 20 values count as 20 * 0.05 / 1.95.
     std::vector<double> steps(20, -1);
@@ -148,7 +148,7 @@ TEST(Rounds, independent_noise_is_held_in_95_of_100_runs) {
     }
 }
 
-TEST(Rounds, noise_that_hangs_together_is_held_too) {
+TEST(Rounds, autocorrelated_noise_is_held_too) {
     for (const double rho : {0.3, 0.5, 0.7}) {
         const auto found = coverage(100, rho, still);
         EXPECT_GE(found.holds, 0.92) << rho;  // 94 in docs/statistics.md, of more runs

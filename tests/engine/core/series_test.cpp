@@ -85,7 +85,7 @@ TEST(SteadyRule, refuses_a_drift_above_the_tolerance) {
     EXPECT_TRUE(rule.add(107));  // 100, 107, 107: mean 104.67, drift and range 7
 }
 
-TEST(SteadyRule, forgets_what_lies_before_the_window_and_never_calls_rest_steady) {
+TEST(SteadyRule, forgets_what_is_before_the_window_and_never_calls_rest_steady) {
     SteadyRule rule({3, 0.1});
     for (const double rate : {1000.0, 10.0, 10.0}) EXPECT_FALSE(rule.add(rate));
     EXPECT_TRUE(rule.add(10));

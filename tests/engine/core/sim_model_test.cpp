@@ -18,7 +18,7 @@ TEST(SimModel, the_slower_of_rank_and_share_decides) {
     EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 0), 0.01);  // zero ranks count as one
 }
 
-TEST(SimModel, a_rate_of_zero_is_no_limit) {
+TEST(SimModel, a_rate_of_zero_is_not_a_limit) {
     SimModel m;
     m.rank_rate = {0};
     EXPECT_EQ(m.storage_seconds(1'000'000, 8), 0);

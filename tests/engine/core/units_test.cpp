@@ -104,7 +104,7 @@ TEST(Units, sizes_of_messages_are_exact) {
     EXPECT_EQ(exact_size(1048577), "1 MiB (1048577 B)");
 }
 
-TEST(Units, one_is_no_plural) {
+TEST(Units, one_is_not_a_plural) {
     EXPECT_EQ(count_of(1, "rank"), "1 rank");
     EXPECT_EQ(count_of(0, "rank"), "0 ranks");
     EXPECT_EQ(count_of(2, "node"), "2 nodes");

@@ -37,7 +37,7 @@ TEST_F(CountFile, anything_but_one_number_from_1_on_is_refused) {
     EXPECT_EQ(refused(" 4\n\n"), "(accepted)");
 }
 
-TEST_F(CountFile, a_file_that_is_no_count_costs_no_memory) {
+TEST_F(CountFile, a_file_that_is_not_a_count_costs_no_memory) {
     // A hole of 1 TiB, and a number behind as many blanks as are read.
     std::ofstream(path) << "4";
     ASSERT_EQ(truncate(path.c_str(), off_t{1} << 40), 0);

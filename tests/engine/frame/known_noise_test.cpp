@@ -118,13 +118,13 @@ TEST_P(KnownNoise, independent_noise_is_held_in_95_of_100_runs) {
     }
 }
 
-TEST_P(KnownNoise, noise_that_hangs_together_is_held_too) {
+TEST_P(KnownNoise, autocorrelated_noise_is_held_too) {
     const auto found = runs(GetParam(), 100, 0.5, 0);
     EXPECT_GE(found.holds, 0.93);
     EXPECT_LE(found.holds, 0.98);
 }
 
-TEST_P(KnownNoise, a_drift_makes_it_untrue_and_is_reported) {
+TEST_P(KnownNoise, a_drift_makes_it_unreliable_and_is_reported) {
     // From begin to end by five deviations of the noise.
     const auto found = runs(GetParam(), 30, 0, 0.25 / 30);
     EXPECT_GE(found.doubts, 0.95);

@@ -92,7 +92,7 @@ TEST(RoundFigures, a_drift_is_a_reason) {
     EXPECT_NE(a.reasons.front().find("may be unreliable"), std::string::npos);
 }
 
-TEST(RoundFigures, a_mean_shows_what_it_stands_on) {
+TEST(RoundFigures, a_mean_shows_its_samples) {
     Figure f;
     f.metric = Metric::rate(0);
     const Json none = mean_of(f, {}, "nothing was measured").to_json();

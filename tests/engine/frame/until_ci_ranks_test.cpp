@@ -63,7 +63,7 @@ TEST_F(UntilCiRanks, all_know_which_figures_the_root_wants_more_of) {
     }
 }
 
-TEST_F(UntilCiRanks, without_the_option_nobody_is_asked) {
+TEST_F(UntilCiRanks, without_the_option_no_rank_is_asked) {
     options = {};
     UntilCi until(options, 2, 0);
     // No communication: only one rank calls.

@@ -91,7 +91,7 @@ TEST(UntilCi, the_widest_interval_decides) {
     EXPECT_NEAR(until.figure("test").metric.value, 0.0918933, 1e-6);
 }
 
-TEST(UntilCi, a_figure_that_misses_a_repetition_needs_ten_of_its_own) {
+TEST(UntilCi, a_figure_that_misses_a_repetition_needs_its_own_ten) {
     auto until = until_of(0.05, equal());
     for (int i = 0; i < 9; ++i) until.add(rate_named("read"), 8);
     EXPECT_EQ(until.decide(10, 0), Stop::none);
@@ -217,7 +217,7 @@ TEST(UntilCi, the_expected_number_follows_from_the_width) {
     EXPECT_EQ(UntilCi(UntilCiOptions(), 12, 0).expected(), 12);
 }
 
-TEST(UntilCi, values_that_hang_together_are_reported) {
+TEST(UntilCi, autocorrelated_values_are_reported) {
     // Ten of 9, ten of 11: worth half a value (core/rounds_test.cpp).
     std::vector<double> steps(20, 9);
     std::fill(steps.begin() + 10, steps.end(), 11);

@@ -93,7 +93,7 @@ TEST_F(Visits, what_is_checked_after_the_open_is_in_no_time) {
     EXPECT_EQ(done, (std::vector<std::string>{"open", "confirm"}));
 }
 
-TEST_F(Visits, wait_for_nobody_where_the_ranks_go_on_alone) {
+TEST_F(Visits, do_not_wait_where_the_ranks_continue_alone) {
     const Visited seen = carry_out(steps(true));
     EXPECT_TRUE(seen.fine);
     EXPECT_DOUBLE_EQ(seen.part("open").agreed, rank + 1);
@@ -109,7 +109,7 @@ TEST_F(Visits, leave_the_sync_out_of_the_rate_where_it_is_not_counted) {
     EXPECT_DOUBLE_EQ(carry_out(all).counted, ranks + 6);
 }
 
-TEST_F(Visits, one_that_fails_alone_keeps_nobody_and_closes_its_file) {
+TEST_F(Visits, one_that_fails_alone_stops_no_rank_and_closes_its_file) {
     if (last) fails = "open";
     const Visited seen = carry_out(steps(true));
     EXPECT_EQ(seen.fine, !last);
@@ -154,7 +154,7 @@ TEST_F(Visits, agree_at_the_next_part_that_is_not_gone_through_alone) {
     EXPECT_EQ(done.size(), last ? 1U : 2U);
 }
 
-TEST_F(Visits, wrong_data_stop_nobody) {
+TEST_F(Visits, wrong_data_stop_no_rank) {
     Error wrong = io_error("verify", "there", "other bytes");
     wrong.exit_code = ExitCode::data_errors;
     if (last) mine.fail(wrong);

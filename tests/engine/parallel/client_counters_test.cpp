@@ -27,7 +27,7 @@ constexpr const char* mountstats =
     "device filer:/export/scratch/home mounted on /scratch/home with fstype nfs4 statvers=1.1\n"
     "\tbytes:\t10 20 30 40 50 60 0 0\n";
 
-TEST(ClientCounters, of_nfs_are_those_of_its_own_mount_and_of_the_network) {
+TEST(ClientCounters, of_nfs_are_those_of_the_mount_and_of_the_network) {
     const auto big = nfs_counters(mountstats, "/scratch");
     ASSERT_TRUE(big);
     EXPECT_EQ(big->read_bytes, 1073741824);

@@ -136,7 +136,7 @@ TEST(SimExchange, messages_under_way_share_the_link) {
     EXPECT_DOUBLE_EQ(clock.now() - start, 2 * p / 8);  // as many bytes over the same link
 }
 
-TEST(Comm, ranks_stand_in_the_order_of_the_list) {
+TEST(Comm, ranks_are_in_the_order_of_the_list) {
     Clock clock;
     const Comm comm = Comm::world(clock);
     std::vector<int> backwards(static_cast<std::size_t>(comm.size()));

@@ -22,7 +22,7 @@ struct NeighboursTest : testing::Test {
     Progress progress_;
 };
 
-TEST_F(NeighboursTest, an_end_of_another_group_is_no_end_of_the_job) {
+TEST_F(NeighboursTest, an_end_of_another_group_is_not_the_end_of_the_job) {
     auto first = group(1);
     EXPECT_FALSE(first.look());
     group(2).end(ExitCode::io_error, "no space");
@@ -75,7 +75,7 @@ TEST_F(NeighboursTest, a_group_without_a_sign_of_life_is_called_off_by_another_o
     std::filesystem::remove(path_ + ".alive");
 }
 
-TEST_F(NeighboursTest, signs_of_life_and_ends_are_no_reason_to_call_off) {
+TEST_F(NeighboursTest, signs_of_life_and_ends_are_not_a_reason_to_call_off) {
     auto first = group(1);
     auto second = group(2);
     for (int i = 0; i < 3; ++i) {
@@ -108,7 +108,7 @@ TEST_F(NeighboursTest, what_is_half_written_or_strange_is_skipped) {
     EXPECT_TRUE(first.reports()[1].ended);
 }
 
-TEST_F(NeighboursTest, nobody_waits_for_a_file_that_this_node_does_not_see) {
+TEST_F(NeighboursTest, no_rank_waits_for_a_file_that_this_node_does_not_see) {
     const Neighbours blind(path_ + "-elsewhere", {"group 1 (ior)", "group 2 (mdtest)"}, 0, 1e9);
     blind.end(ExitCode::done, "");
     EXPECT_EQ(blind.wait_for_all(progress_, ExitCode::io_error), ExitCode::io_error);

@@ -115,7 +115,7 @@ TEST(RootVote, one_operation_is_done_without_any_budget) {
     EXPECT_EQ(vote.reason(), StopReason::time);
 }
 
-TEST(RootVote, the_cap_ends_what_time_would_let_go_on) {
+TEST(RootVote, the_cap_ends_what_time_would_let_continue) {
     Ranks r;
     RootVote capped = r.vote(100, 4);
     r.work(capped, 1);
@@ -149,7 +149,7 @@ TEST(RootVote, a_failure_on_the_root_stops_all) {
     EXPECT_EQ(vote.done(), 2);
 }
 
-TEST(Pace, every_reason_has_a_name_of_its_own) {
+TEST(Pace, every_reason_has_its_own_name) {
     std::set<std::string_view> names;
     for (const StopReason reason : {StopReason::none, StopReason::count, StopReason::time,
                                     StopReason::cap, StopReason::interrupted, StopReason::error}) {

@@ -25,7 +25,7 @@ struct World {
     SharedDirectory directory{comm};
 };
 
-TEST(Results, a_directory_gets_a_file_of_a_name_of_its_own) {
+TEST(Results, a_directory_gets_a_file_with_its_own_name) {
     World w;
     auto first = Results::open(w.comm, w.directory.path(), "b-eff-io");
     auto second = Results::open(w.comm, w.directory.path() + "/", "b-eff-io");
@@ -104,7 +104,7 @@ TEST(Results, any_rank_can_write_the_last_words_once) {
     }
 }
 
-TEST(Results, last_words_after_half_a_line_stand_on_a_line_of_their_own) {
+TEST(Results, last_words_after_half_a_line_are_on_their_own_line) {
     World w;
     if (w.comm.size() == 1) GTEST_SKIP() << "the writer itself finishes its lines";
     auto results = std::move(*Results::open(w.comm, w.directory / "r", "b"));

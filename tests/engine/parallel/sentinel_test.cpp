@@ -51,7 +51,7 @@ TEST(Sentinel, progress_is_shown_about_once_a_second) {
     EXPECT_EQ(title, "write scatter");
 }
 
-TEST(Sentinel, silence_is_allowed_where_the_step_says_so_or_nobody_watches) {
+TEST(Sentinel, silence_is_allowed_where_the_step_says_so_or_nothing_watches) {
     TestSession s;
     Sentinel::Settings settings;
     settings.hang_limit_seconds = 0.01;

@@ -42,7 +42,7 @@ TEST_F(Shell, a_command_is_the_shells_and_is_waited_for) {
     EXPECT_EQ(written(), "a  b\nc\n");
 }
 
-TEST_F(Shell, variables_stand_beside_the_environment_and_replace_it) {
+TEST_F(Shell, variables_are_added_to_the_environment_and_replace_it) {
     setenv("EFFIO_SHELL_TEST_KEPT", "kept", 1);
     setenv("EFFIO_SHELL_TEST", "old", 1);
     ASSERT_TRUE(

@@ -78,7 +78,7 @@ TEST_F(Votes, a_minimum_of_time_outlasts_the_count) {
 }
 
 /// As where several operations are under way: what was begun before is counted.
-TEST_F(Votes, after_a_stop_nobody_votes_on_what_was_under_way) {
+TEST_F(Votes, after_a_stop_no_rank_votes_on_what_was_under_way) {
     SlicedVote pace(comm, stop, {clock.now(), 2.0, 0});
     EXPECT_EQ(pace.most(), std::numeric_limits<std::int64_t>::max());
     work(pace, 0.25);

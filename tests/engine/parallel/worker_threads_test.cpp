@@ -21,7 +21,7 @@ TEST(WorkerThreads, all_threads_work_and_number_0_is_the_caller) {
 }
 
 TEST(WorkerThreads,
-     at_a_meeting_all_have_come_before_number_0_acts_and_nobody_leaves_before_it_did) {
+     at_a_meeting_all_have_come_before_number_0_acts_and_no_thread_leaves_before_it_did) {
     WorkerThreads threads(4);
     std::atomic<int> came{0};
     int seen = 0;

@@ -101,7 +101,7 @@ TEST_F(ArrayLibraries, hdf5_takes_data_out_of_a_box_in_memory) {
     ASSERT_TRUE((*file)->close());
 }
 
-TEST_F(ArrayLibraries, what_a_file_holds_beside_data_is_counted) {
+TEST_F(ArrayLibraries, what_a_file_holds_in_addition_to_data_is_counted) {
     for (const char* name : {"hdf5", "pnetcdf", "netcdf4", "fortran-fpp", "posix-fpp", "posix"}) {
         const auto library = make(name);
         if (!library) continue;

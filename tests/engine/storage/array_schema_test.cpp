@@ -44,7 +44,7 @@ TEST(ArraySchema, finds_the_writer_of_a_row_past_empty_shares) {
     }
 }
 
-TEST(ArraySchema, refuses_slabs_that_do_not_lie_inside) {
+TEST(ArraySchema, refuses_slabs_that_are_not_inside) {
     const ArraySchema s = schema();
     EXPECT_TRUE(s.check(0, {{0, 0}, {5, 4}}));
     EXPECT_TRUE(s.check(0, {{5, 0}, {0, 4}}));

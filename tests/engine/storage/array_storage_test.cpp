@@ -258,7 +258,7 @@ TEST_P(BytesInArrays, calls_are_timed_and_counted_once) {
     close(*file);
 }
 
-TEST_P(BytesInArrays, pointers_go_on_behind_the_last_transfer) {
+TEST_P(BytesInArrays, pointers_continue_behind_the_last_transfer) {
     if (GetParam().collective) GTEST_SKIP() << "the same, with all ranks";
     const auto file = open(OpenMode::creating());
     ASSERT_TRUE(file);
@@ -274,7 +274,7 @@ TEST_P(BytesInArrays, pointers_go_on_behind_the_last_transfer) {
     close(*file);
 }
 
-TEST_P(BytesInArrays, each_rank_can_have_a_file_of_its_own) {
+TEST_P(BytesInArrays, each_rank_can_have_its_own_file) {
     const Comm self = Comm::self(at_.clock);
     auto own = request(OpenMode::creating());
     own.path += std::to_string(rank_);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_P(EveryByteFile, each_rank_can_have_a_file_of_its_own) {
+TEST_P(EveryByteFile, each_rank_can_have_its_own_file) {
     const Comm self = Comm::self(at_.clock);
     const std::string name = "own." + std::to_string(rank_);
     const auto with = [&](OpenMode mode) {
@@ -152,7 +152,7 @@ TEST_P(EveryByteFile, preallocating_gives_the_length_and_keeps_the_data) {
     ASSERT_TRUE(file->close());
 }
 
-TEST_P(EveryByteFile, hints_are_taken_and_those_in_force_are_reported) {
+TEST_P(EveryByteFile, hints_are_taken_and_effective_ones_are_reported) {
     Hints asked;
     asked.set("cb_buffer_size", "1048576");
     asked.set("effio_no_such_hint", "switchable");

@@ -38,7 +38,7 @@ TEST_P(EveryByteFile, offsets_and_pointers_count_elements) {
     expect_whole(*file, ranks_ * 80);
 }
 
-TEST_P(EveryByteFile, an_individual_pointer_goes_on_behind_the_last_transfer) {
+TEST_P(EveryByteFile, an_individual_pointer_continues_behind_the_last_transfer) {
     const auto file = open(OpenMode::creating());
     ASSERT_TRUE(file);
     const std::int64_t begin = rank_ * 600;

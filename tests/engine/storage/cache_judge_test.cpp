@@ -78,7 +78,7 @@ TEST(CacheJudge, writes_are_judged_by_the_device_and_show_what_a_sync_need_not_w
     EXPECT_EQ(judged(counted(0, 50 * MiB, 0, 100 * MiB), 100 * MiB, false, "ext4").others, 0);
 }
 
-TEST(CacheJudge, what_others_wrote_is_no_evidence_of_ours) {
+TEST(CacheJudge, what_others_wrote_is_not_evidence_of_ours) {
     // Found in a run: 12.7 MB at the device for 128 KiB of ours counted as "on the device".
     const auto theirs = judged(counted(0, 128 * KiB, 0, 12'700'000), 128 * KiB, false, "ext4");
     EXPECT_EQ(theirs.verdict, Whereabouts::unknown);
@@ -93,7 +93,7 @@ TEST(CacheJudge, what_others_wrote_is_no_evidence_of_ours) {
               Whereabouts::cache);
 }
 
-TEST(CacheJudge, memory_is_no_storage) {
+TEST(CacheJudge, memory_is_not_storage) {
     const auto e = judged(counted(0, 0, 0, 0), MiB, true, "tmpfs");
     EXPECT_EQ(e.verdict, Whereabouts::cache);
     EXPECT_EQ(e.reason, "memory is the storage (tmpfs): nothing of it can be dropped");

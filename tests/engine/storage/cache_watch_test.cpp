@@ -106,7 +106,7 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     EXPECT_EQ(again.verdict, Whereabouts::cache);
 }
 
-TEST_F(Cache, nothing_moved_is_no_evidence) {
+TEST_F(Cache, nothing_moved_is_not_evidence) {
     CacheWatch watch(at.comm, topology, file_system);
     watch.begin();
     EXPECT_EQ(watch.end(0, true).verdict, Whereabouts::unknown);

@@ -69,7 +69,7 @@ TEST(Hints, a_later_value_replaces_the_earlier_one_in_its_place) {
     EXPECT_FALSE(hints.get("c"));
 }
 
-TEST(HintRules, all_stands_for_every_cell_at_the_open_and_in_every_row) {
+TEST(HintRules, all_means_every_cell_at_the_open_and_in_every_row) {
     const auto r = rules("all all all all key value\n");
     for (const auto& cell : {write_shared(), read_scatter()}) {
         EXPECT_EQ(at_open(r, cell), R"({"key":"value"})");
@@ -223,7 +223,7 @@ TEST(HintRules, every_faulty_line_is_reported_with_its_number) {
               "error in info-file F, line 5: line ignored - invalid chunk size");
 }
 
-TEST(HintRules, a_line_that_is_too_long_is_reported_and_its_begin_still_read) {
+TEST(HintRules, a_line_that_is_too_long_is_reported_and_its_start_still_read) {
     const std::string too_long =
         "error in info-file F, line 1: line too long, more than 2000 characters";
     EXPECT_EQ(faults("all all all all k v" + std::string(1982, ' ')), too_long);

@@ -28,7 +28,7 @@ TEST(MpiInfo, pairs_go_there_and_back_as_they_are) {
     EXPECT_EQ(back.to_json().size(), hints.to_json().size());
 }
 
-TEST(MpiInfo, a_canary_shows_an_echo_and_is_no_hint) {
+TEST(MpiInfo, a_canary_shows_an_echo_and_is_not_a_hint) {
     Hints hints;
     hints.set("cb_nodes", "2");
     const Info info(hints);

@@ -156,7 +156,7 @@ TEST(SimNames, every_operation_costs_the_metadata_time_and_data_their_transfer) 
     EXPECT_DOUBLE_EQ(s.clock.now(), 6.25);
 }
 
-TEST(SimNames, nothing_but_what_was_asked_for_is_created) {
+TEST(SimNames, nothing_but_what_was_requested_is_created) {
     TestSession s(Clock::Kind::virtual_time);
     const auto room = std::move(*SimRoom::create(s.comm));
     const auto names = make_sim_names(s.session, SimModel{}, *room);

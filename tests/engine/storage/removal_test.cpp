@@ -66,7 +66,7 @@ TEST_F(Removal, a_regular_file_goes_and_one_that_is_not_there_is_no_error) {
     EXPECT_EQ(listed(), Listing{});
 }
 
-TEST_F(Removal, whatever_is_no_regular_file_stays_and_is_reported) {
+TEST_F(Removal, whatever_is_not_a_regular_file_stays_and_is_reported) {
     file("data");
     fs::create_symlink("data", at("link"));
     fs::create_directory(at("directory"));

@@ -103,7 +103,7 @@ TEST_F(ThreadedQueues, carry_out_what_was_posted_before_they_go) {
     EXPECT_TRUE(file->close());
 }
 
-TEST(VirtualQueues, transfers_pass_beside_the_rank_one_after_the_other) {
+TEST(VirtualQueues, transfers_pass_in_parallel_to_the_rank_one_after_the_other) {
     TestSession at(Clock::Kind::virtual_time);
     const Comm self = Comm::self(at.clock);
     const auto room = std::move(*SimRoom::create(self));

@@ -124,7 +124,7 @@ TEST_P(Queues, show_what_came_short_and_what_failed_with_the_place) {
 }
 
 /// Slots are free again in whatever order; whatever is over is handed out, the rest waited for.
-TEST_P(Queues, go_on_while_others_are_under_way) {
+TEST_P(Queues, continue_while_others_are_under_way) {
     const auto file = open(GetParam(), OpenMode::creating());
     if (!file) GTEST_SKIP() << reason;
     constexpr std::size_t depth = 5;

@@ -10,7 +10,7 @@
 namespace effio::b_eff {
 namespace {
 
-TEST(Tournament, every_pair_meets_once_and_nobody_twice_in_a_round) {
+TEST(Tournament, every_pair_meets_once_and_no_rank_twice_in_a_round) {
     for (int ranks = 2; ranks <= 9; ++ranks) {
         const Tournament t(ranks);
         std::set<std::pair<int, int>> met;

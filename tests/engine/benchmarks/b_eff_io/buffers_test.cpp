@@ -40,7 +40,7 @@ TEST(Buffers, begin_as_defined) {
               (std::vector<double>{-1, -3, -5, -7, -9, -11, -13, -15}));
 }
 
-TEST(Buffers, marks_stand_in_the_first_and_the_last_double_of_each_chunk) {
+TEST(Buffers, marks_are_in_the_first_and_the_last_double_of_each_chunk) {
     Buffers buffers(64, Buffers::Fill::definition, 0);
     const Row row = row_of(4, 2);
     buffers.mark({row, Access::rewrite}, 3);

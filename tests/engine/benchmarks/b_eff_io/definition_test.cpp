@@ -84,7 +84,7 @@ TEST(Definition, the_time_units_of_the_types_sum_to_64) {
     EXPECT_EQ(std::accumulate(units.begin(), units.end(), 0), 64);
 }
 
-TEST(Definition, rewriting_reaches_the_scatter_file_alone_unless_asked_for) {
+TEST(Definition, rewriting_reaches_the_scatter_file_alone_unless_requested) {
     EXPECT_EQ(rows_reached(Access::write, false), 43U);
     EXPECT_EQ(rows_reached(Access::rewrite, false), 9U);
     EXPECT_EQ(rows_reached(Access::rewrite, true), 43U);

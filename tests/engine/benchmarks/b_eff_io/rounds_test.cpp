@@ -48,7 +48,7 @@ TEST(RoundsOfBeffIo, times_weigh) {
     EXPECT_DOUBLE_EQ(estimate({{round_of(10), fast}}, value_of(0)).value, 17.5);
 }
 
-TEST(RoundsOfBeffIo, averages_by_hand) {
+TEST(RoundsOfBeffIo, averages_computed_manually) {
     // Writing: scatter 6, its rewrite 12, all others 3: (6 + 12 + 4 * 3) / 6 = 5. Reading: scatter
     // 10 (twice), all others 15: (20 + 60) / 6 = 40/3.
     const auto round = round_of(1, [](Access access, Type type) {

@@ -19,7 +19,7 @@ std::vector<std::uint64_t> words(std::span<const std::byte> bytes) {
     return all;
 }
 
-TEST(IorGeometry, workers_of_a_shared_file_have_blocks_in_turn) {
+TEST(IorGeometry, workers_of_a_shared_file_have_interleaved_blocks) {
     // offset = segment * workers * block + worker * block + transfer number * transfer
     const Geometry g{Files::shared, 3, 4, 8, 2};
     const Walk walk = g.walk(2, 0);
@@ -32,7 +32,7 @@ TEST(IorGeometry, workers_of_a_shared_file_have_blocks_in_turn) {
     EXPECT_EQ(g.total_bytes(), 48);
 }
 
-TEST(IorGeometry, a_file_of_its_own_holds_one_worker) {
+TEST(IorGeometry, a_file_per_worker_holds_one_worker) {
     const Geometry g{Files::per_process, 3, 4, 8, 2};
     EXPECT_EQ(g.file_of(2), 2);
     EXPECT_EQ(g.walk(2, 0).offset(3), 12);
@@ -82,7 +82,7 @@ TEST(IorMix, each_transfer_is_drawn_by_itself_with_the_share) {
     EXPECT_NEAR(static_cast<double>(seeds), 9000.0, 452.0);
 }
 
-TEST(IorGeometry, workers_with_files_of_their_own_take_different_random_ways) {
+TEST(IorGeometry, workers_with_their_own_files_take_different_random_orders) {
     Geometry g{Files::per_process, 2, 1, 64, 1};
     g.order = Order::shuffled;
     int equal = 0;

@@ -303,7 +303,7 @@ TEST_F(MdtestWorkers, a_search_looks_at_each_entry_of_a_shared_directory_on_one_
     EXPECT_GT(local.entries, 0);
 }
 
-TEST_F(MdtestWorkers, a_search_goes_on_after_an_entry_that_is_gone) {
+TEST_F(MdtestWorkers, a_search_continues_after_an_entry_that_is_gone) {
     parameters_.unique = true;
     parameters_.find_name = "?0?";
     for (const char* name : {"a01", "b01", "c01"}) {

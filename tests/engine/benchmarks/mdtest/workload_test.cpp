@@ -176,7 +176,7 @@ TEST(ItemPath, gives_the_same_paths_in_any_order_and_mixture) {
     }
 }
 
-TEST(ItemPath, fills_names_up_to_the_length_asked_for) {
+TEST(ItemPath, fills_names_up_to_the_requested_length) {
     const Paths paths({"/d"}, made({{1, 0}, false, false, {}, 200}), 0, 20);
     const std::string in = "/d/test-dir.0-0/mdtest_tree.0/";
     ItemPath walk(paths);

@@ -18,7 +18,7 @@ Times times(double io, double work, double both) {
     return t;
 }
 
-TEST(Overlap, share_that_hides_by_hand) {
+TEST(Overlap, share_that_hides_computed_manually) {
     EXPECT_DOUBLE_EQ(*times(2, 4, 4).hidden(), 1);       // all of it
     EXPECT_DOUBLE_EQ(*times(2, 4, 6).hidden(), 0);       // nothing
     EXPECT_DOUBLE_EQ(*times(2, 4, 4.5).hidden(), 0.75);  // half a second of two is left
@@ -30,7 +30,7 @@ TEST(Overlap, share_that_hides_by_hand) {
     EXPECT_FALSE(times(0, 4, 4).possible());
 }
 
-TEST(Overlap, slow_down_by_hand) {
+TEST(Overlap, slow_down_computed_manually) {
     Times t = times(2, 4, 5);
     EXPECT_DOUBLE_EQ(*t.slow_down(), 1);
     t.beside = 5;
@@ -157,7 +157,7 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     EXPECT_TRUE(series(Way::thread, 4096, times(0, 4, 4.5)).hidden().empty());
 }
 
-TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
+TEST(Overlap, one_repetition_and_what_is_not_a_share_are_not_known) {
     PointTimes once = series(Way::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());

@@ -11,7 +11,7 @@
 namespace effio::overlap {
 namespace {
 
-TEST(OverlapWork, takes_exactly_so_long_in_virtual_time_and_asks_evenly) {
+TEST(OverlapWork, takes_exactly_this_long_in_virtual_time_and_asks_evenly) {
     TestSession at(Clock::Kind::virtual_time);
     Work work(at.session, WorkKind::compute, 0);
     work.calibrate();

@@ -125,8 +125,8 @@ TEST(PioLevels, are_nested_strides) {
 
 TEST(PioLevels, say_what_is_wrong_with_them) {
     for (const auto& [text, why] : std::vector<std::pair<const char*, const char*>>{
-             {"", "begins with the size"},
-             {"big*2/4KiB", "begins with the size"},
+             {"", "start with the size"},
+             {"big*2/4KiB", "start with the size"},
              {"4KiB*", "a level is empty"},
              {"4KiB*2/8KiB,", "a level is empty"},
              {"4KiB*2", "not a COUNT/STRIDE"},

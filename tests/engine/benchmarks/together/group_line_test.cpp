@@ -35,7 +35,7 @@ TEST(GroupLine, what_is_left_open_is_refused) {
     EXPECT_EQ(split("\"a\\"), Words{"refused: a quote (\") is not closed"});
 }
 
-TEST(GroupLine, ranks_stand_before_the_first_colon) {
+TEST(GroupLine, ranks_are_before_the_first_colon) {
     const auto line = parse_group_line(" 12 : mdtest --dir /a:b");
     ASSERT_TRUE(line);
     EXPECT_EQ(line->ranks, 12);

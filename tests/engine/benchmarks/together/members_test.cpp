@@ -28,7 +28,7 @@ struct Line {
     }
 };
 
-TEST(Members, each_group_has_ranks_a_directory_and_a_command_of_its_own) {
+TEST(Members, each_group_has_its_own_ranks_directory_and_command) {
     Line line;
     ASSERT_TRUE(line.make({"-g", "4: ior --backend posix -d /data --transfer 4KiB,8KiB", "--group",
                            "2: mdtest -n 1 -d /data/", "-g", "1: b-eff"}));
@@ -63,7 +63,7 @@ TEST(Members, one_group_is_shown) {
     EXPECT_EQ(line.members[1].job.progress, Live::log);
 }
 
-TEST(Members, a_group_may_have_deadlines_of_its_own) {
+TEST(Members, a_group_may_have_its_own_deadlines) {
     Line line;
     ASSERT_TRUE(line.make({"-g", "1: ior --watchdog 5s", "-g", "1: ior --agree-deadline 2s",
                            "--watchdog", "90s", "--agree-deadline", "7s"}));
@@ -108,7 +108,7 @@ TEST(Members, every_fault_is_reported_with_the_name_of_its_group) {
               "group 1 (ior): ");
 }
 
-TEST(Members, the_job_has_faults_of_its_own) {
+TEST(Members, the_job_has_its_own_faults) {
     EXPECT_EQ(Line().fault({}), "--group is needed, once for each group of ranks");
     EXPECT_EQ(Line().fault({"-g", "1: ior", "--show", "2"}),
               "--show 2: out of range; the command line has 1 group");

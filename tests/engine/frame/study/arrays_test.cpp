@@ -120,7 +120,7 @@ TEST_P(StudyArrays, values_of_another_file_are_wrong) {
     }
 }
 
-TEST_P(StudyArrays, ways_that_are_compared_stand_in_balanced_order_at_each_place) {
+TEST_P(StudyArrays, compared_methods_have_a_balanced_order_at_each_place) {
     Definition study = arrays({"write"}, {"a", "b", "c", "a", "b", "c"});
     for (std::size_t i = 0; i < 6; ++i) {
         study.cells[i].axes.push_back(count_axis("place", i < 3 ? 1 : 2));

@@ -69,7 +69,7 @@ TEST(StudyHeadline, takes_what_there_is_where_nothing_was_on_storage) {
     EXPECT_EQ(patterns(Means::best(means.list())), (std::vector<std::string>{"p1 write"}));
 }
 
-TEST(StudyHeadline, is_no_read_of_holes) {
+TEST(StudyHeadline, is_not_a_read_of_holes) {
     const auto study = cells_of({read_pass(), read_pass()});
     Means means(study);
     add(means, study, 0, {2800e6, 1.0, 0.79});

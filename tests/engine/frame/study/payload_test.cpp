@@ -23,7 +23,7 @@ class StudyPayload : public testing::Test {
     Addresses pieces_;
 };
 
-TEST_F(StudyPayload, pieces_stand_apart_in_memory) {
+TEST_F(StudyPayload, pieces_are_apart_in_memory) {
     Payload payload(cell_, pieces_, {0, 0, {}});
     const Spaced all = payload.all();
     EXPECT_EQ(all.memory.size(), 3U * 16 + 2 * 8);

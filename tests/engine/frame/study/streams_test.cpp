@@ -167,7 +167,7 @@ TEST_P(StudyStreams, a_flipped_bit_is_found_whoever_reads_it) {
     EXPECT_EQ(run_streams(streams({read_pass()}), seen).status, ExitCode::io_error);
 }
 
-TEST_P(StudyStreams, in_turn_twice_and_removed) {
+TEST_P(StudyStreams, alternately_twice_and_removed) {
     Definition study = streams({write_pass(), read_pass()});
     study.cells.front().passes = {write_pass(), write_pass("re-write")};
     for (auto& cell : study.cells) cell.manner.at_a_time = 1;

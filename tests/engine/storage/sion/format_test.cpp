@@ -150,7 +150,7 @@ TEST(SionFormat, metadata_and_data_can_have_different_byte_orders) {
     EXPECT_EQ(bytes[8], std::byte{0xef});  // 1007, low byte first
 }
 
-TEST(SionFormat, what_stands_in_a_file_is_read_in_both_orders) {
+TEST(SionFormat, what_is_in_a_file_is_read_in_both_orders) {
     for (const bool big : {false, true}) {
         Image image = second_of_two(big);
         put_tail(image, 53248);

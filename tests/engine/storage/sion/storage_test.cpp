@@ -328,7 +328,7 @@ TEST_P(Containers, name_each_byte_by_its_stream) {
     close(*file);
 }
 
-TEST_P(Containers, each_rank_can_have_a_file_of_its_own) {
+TEST_P(Containers, each_rank_can_have_its_own_file) {
     const Comm self = Comm::self(at_.clock);
     auto own = request(OpenMode::creating());
     own.path += std::to_string(rank_);
@@ -364,7 +364,7 @@ std::unique_ptr<Storage> storage_with(TestSession& at, const char* settings) {
     return make_storage(at.session, choice, nullptr);
 }
 
-TEST(SionStorage, shows_the_files_beside_the_first) {
+TEST(SionStorage, shows_the_files_in_addition_to_the_first) {
     TestSession at;
     EXPECT_TRUE(storage_with(at, "")->files_beside({.stem = "a"}).empty());
     const auto storage = storage_with(at, "files=3");

@@ -3,7 +3,7 @@
 // file and memory: what the engine costs next to the calls, to a per cent where whole processes
 // differ by ten (bench/b_eff_io.py).
 //
-//   beside_b_eff_io DIRECTORY SECONDS TURNS    rates in bytes/s
+//   paired_b_eff_io DIRECTORY SECONDS TURNS    rates in bytes/s
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "bare_rows.hpp"
 #include "benchmarks/b_eff_io/measure.hpp"
-#include "beside.hpp"
+#include "paired.hpp"
 #include "storage/mpiio.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ using effio::b_eff_io::Access;
 constexpr std::int64_t lmax = 2 << 20;
 
 /// One file of each rank, and the two that measure on it.
-struct Beside {
+struct Paired {
     effio::Session& session;
     effio::ByteFile& file;
     effio::b_eff_io::Buffers buffers{lmax, effio::b_eff_io::Buffers::Fill::definition,
@@ -86,37 +86,37 @@ int measure(effio::Session& session, const std::string& directory, double budget
     const effio::Comm& comm = session.comm;
     const effio::Comm self = effio::Comm::self(session.clock);
     const auto storage = effio::make_mpiio_storage(session);
-    const std::string path = directory + "/beside." + std::to_string(comm.rank());
+    const std::string path = directory + "/paired." + std::to_string(comm.rank());
     effio::OpenMode mode = effio::OpenMode::creating();
     mode.unique = true;
     auto file = storage->open(self, {path, mode, effio::Element::real64, {}});
     if (!file) return 3;
-    Beside beside{session, **file};
-    beside.budget = budget;
-    beside.bench.rank = comm.rank();
-    beside.bench.ranks = comm.size();
+    Paired paired{session, **file};
+    paired.budget = budget;
+    paired.bench.rank = comm.rank();
+    paired.bench.ranks = comm.size();
     effio::b_eff_io::Row all;
     all.memory = lmax;
-    beside.bench.out = doubles(beside.buffers.to_write(all));
-    beside.bench.in = doubles(beside.buffers.to_read(all));
+    paired.bench.out = doubles(paired.buffers.to_write(all));
+    paired.bench.in = doubles(paired.buffers.to_read(all));
     MPI_File_open(MPI_COMM_SELF, path.c_str(), MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL,
-                  &beside.bench.file);
+                  &paired.bench.file);
     // The turn before the first gives the file its memory.
     for (long number = -1; number < turns; ++number) {
-        beside.turn(number, 1 << 20, 19, "1 MiB");
-        beside.turn(number, 1 << 10, 21, "1 KiB");
+        paired.turn(number, 1 << 20, 19, "1 MiB");
+        paired.turn(number, 1 << 10, 21, "1 KiB");
     }
-    MPI_File_close(&beside.bench.file);
+    MPI_File_close(&paired.bench.file);
     const bool closed = static_cast<bool>((*file)->close());
-    return closed && !beside.failed && beside.bench.wrong == 0 ? 0 : 1;
+    return closed && !paired.failed && paired.bench.wrong == 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_b_eff_io DIRECTORY SECONDS TURNS",
-        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_b_eff_io DIRECTORY SECONDS TURNS",
+        [](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             return measure(session, directory, numbers[0], std::lround(numbers[1]));
         });
 }

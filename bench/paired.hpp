@@ -14,14 +14,14 @@
 
 #include "parallel/session.hpp"
 
-namespace beside {
+namespace paired {
 
 /// Calls `use(session)`, which returns an exit code; 2 if the directory takes no result file.
 template <class Use>
 int with_session(const std::string& directory, Use&& use) {
     effio::Clock clock;
     effio::Comm comm = effio::Comm::world(clock);
-    auto results = effio::Results::open(comm, directory, "beside");
+    auto results = effio::Results::open(comm, directory, "paired");
     if (!results) return 2;
     effio::Progress progress;
     effio::Console console(false, false);
@@ -74,4 +74,4 @@ int program(int argc, char** argv, const std::string& usage, Use&& use) {
     return code;
 }
 
-}  // namespace beside
+}  // namespace paired

@@ -2,7 +2,7 @@
 // mdtest's phases and bare loops of the same calls alternate in one process, on empty files in one
 // directory each: what the engine costs next to the calls (bench/mdtest.py).
 //
-//   beside_mdtest DIRECTORY FILES-PER-RANK TURNS    rates in operations/s
+//   paired_mdtest DIRECTORY FILES-PER-RANK TURNS    rates in operations/s
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 #include "bare_names.hpp"
 #include "benchmarks/mdtest/measure.hpp"
-#include "beside.hpp"
+#include "paired.hpp"
 
 namespace {
 
@@ -88,9 +88,9 @@ int measure(effio::Session& session, const std::string& directory, long files, l
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_mdtest DIRECTORY FILES-PER-RANK TURNS",
-        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_mdtest DIRECTORY FILES-PER-RANK TURNS",
+        [](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             return measure(session, directory, std::lround(numbers[0]), std::lround(numbers[1]));
         });
 }

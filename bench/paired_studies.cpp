@@ -3,7 +3,7 @@
 // frame costs (bench/studies.py). Each side writes new files, and each reads both sides'; both use
 // the same memory. Without opening and closing, but for small files.
 //
-//   beside_studies DIRECTORY STUDY BYTES TURNS    rates in bytes/s
+//   paired_studies DIRECTORY STUDY BYTES TURNS    rates in bytes/s
 //
 // BYTES of a rank; STUDY is 0: tile-io's tile and pio's nested strides, 1: io-bench at random in 4
 // KiB, 2: ssca3's small files.
@@ -25,8 +25,8 @@
 #include "benchmarks/pio/pio.hpp"
 #include "benchmarks/ssca3/ssca3.hpp"
 #include "benchmarks/tile_io/tile_io.hpp"
-#include "beside.hpp"
 #include "frame/study/mover.hpp"
+#include "paired.hpp"
 
 namespace {
 
@@ -135,13 +135,13 @@ int take_turns(const effio::Comm& comm, const std::string& name, const std::stri
     const std::string our_file = directory + "/ours" + rank;
     const std::string their_file = directory + "/bare" + rank;
     const auto read = [&](bool ours_first, const std::string& path) {
-        return beside::both(
+        return paired::both(
             ours_first, [&] { return engine.pass(Access::read, path); },
             [&] { return bare.read(path); });
     };
     for (long number = -1; number < turns; ++number) {
         const bool first = number % 2 == 0;
-        const auto write = beside::both(
+        const auto write = paired::both(
             first, [&] { return engine.pass(Access::write, our_file); },
             [&] { return bare.write(their_file); });
         const auto of_ours = read(first, our_file);
@@ -149,8 +149,8 @@ int take_turns(const effio::Comm& comm, const std::string& name, const std::stri
         for (const auto& path : {our_file, their_file}) remove(engine, path, comm);
         if (number < 0 || !comm.is_root()) continue;
         std::printf("%s write %.0f %.0f\n%s read %.0f %.0f\n", name.c_str(), write.ours,
-                    write.theirs, name.c_str(), beside::mean(of_ours.ours, of_theirs.ours),
-                    beside::mean(of_ours.theirs, of_theirs.theirs));
+                    write.theirs, name.c_str(), paired::mean(of_ours.ours, of_theirs.ours),
+                    paired::mean(of_ours.theirs, of_theirs.theirs));
     }
     return engine.failed() ? 1 : 0;
 }
@@ -255,9 +255,9 @@ int small(effio::Session& session, const std::string& directory, long bytes, lon
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_studies DIRECTORY STUDY BYTES TURNS",
-        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_studies DIRECTORY STUDY BYTES TURNS",
+        [](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             const long study = std::lround(numbers[0]);
             const long bytes = std::lround(numbers[1]);
             const long turns = std::lround(numbers[2]);

@@ -3,7 +3,7 @@
 // what the format costs next to the calls (bench/sion.py). Each writes a new file, and both read
 // the container; both use the same memory.
 //
-//   beside_sion DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
+//   paired_sion DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
 
 #include <cmath>
@@ -13,15 +13,15 @@
 #include <string>
 
 #include "bare_files.hpp"
-#include "beside.hpp"
 #include "core/buffer.hpp"
+#include "paired.hpp"
 #include "storage/sion/storage.hpp"
 
 namespace {
 
-using beside::both;
-using beside::mean;
-using beside::Rates;
+using paired::both;
+using paired::mean;
+using paired::Rates;
 
 constexpr effio::CallForm at{effio::Pointer::at, false};
 constexpr long file_block = 4096;
@@ -127,9 +127,9 @@ int measure(effio::Session& session, const std::string& directory, long transfer
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_sion DIRECTORY TRANSFER BLOCK TURNS",
-        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_sion DIRECTORY TRANSFER BLOCK TURNS",
+        [](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             return measure(session, directory, std::lround(numbers[0]), std::lround(numbers[1]),
                            std::lround(numbers[2]));
         });

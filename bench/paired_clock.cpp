@@ -3,14 +3,14 @@
 // same loop without timing (READS = 0), or with only the two readings of the counter (READS = 1),
 // which every timing needs (bench/clock.py).
 //
-//   beside_clock DIRECTORY CALLS TURNS READS    nanoseconds per call
+//   paired_clock DIRECTORY CALLS TURNS READS    nanoseconds per call
 #include <mpi.h>
 
 #include <cstdint>
 #include <cstdio>
 
-#include "beside.hpp"
 #include "core/stats.hpp"
+#include "paired.hpp"
 #include "parallel/tick_clock.hpp"
 
 namespace {
@@ -52,9 +52,9 @@ double read_only(const effio::Clock& clock, long calls) {
 
 int main(int argc, char** argv) {
     const effio::TickReading before = effio::read_tick_clocks();
-    return beside::program(
-        argc, argv, "beside_clock DIRECTORY CALLS TURNS READS",
-        [&](effio::Session& session, const std::string&, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_clock DIRECTORY CALLS TURNS READS",
+        [&](effio::Session& session, const std::string&, paired::Numbers numbers) {
             const auto calls = static_cast<long>(numbers[0]);
             effio::TickClock ticks;
             ticks.start(session.comm, effio::Topology{}, {before, effio::read_tick_clocks()},
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
             double (*const reference)(const effio::Clock&, long) =
                 numbers[2] == 0 ? bare : read_only;
             for (int turn = 0; turn < static_cast<int>(numbers[1]); ++turn) {
-                const auto rates = beside::both(
+                const auto rates = paired::both(
                     turn % 2 == 0, [&] { return timed(session.clock, histogram, calls); },
                     [&] { return reference(session.clock, calls); });
                 if (session.comm.is_root()) {

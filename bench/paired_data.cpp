@@ -3,7 +3,7 @@
 // different, and from the former buffer, which repeated every MiB but for eight bytes in each 4 KiB
 // (bench/data.py).
 //
-//   beside_data DIRECTORY MEBIBYTES TURNS    bytes per second
+//   paired_data DIRECTORY MEBIBYTES TURNS    bytes per second
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 #include <span>
 #include <string>
 
-#include "beside.hpp"
 #include "core/buffer.hpp"
 #include "core/pattern.hpp"
+#include "paired.hpp"
 
 namespace {
 
@@ -56,9 +56,9 @@ double written(const effio::Clock& clock, int file, std::int64_t calls, const Da
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_data DIRECTORY MEBIBYTES TURNS",
-        [&](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_data DIRECTORY MEBIBYTES TURNS",
+        [&](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             const auto calls = static_cast<std::int64_t>(numbers[0]);
             const std::string path = directory + "/data";
             const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
             // The pages of the file are there before anything counts.
             (void)written(session.clock, file, calls, from_former);
             for (int turn = 0; turn < static_cast<int>(numbers[1]); ++turn) {
-                const auto rates = beside::both(
+                const auto rates = paired::both(
                     turn % 2 == 0, [&] { return written(session.clock, file, calls, from_ours); },
                     [&] { return written(session.clock, file, calls, from_former); });
                 std::printf("write_1MiB %.6g %.6g\n", rates.ours, rates.theirs);

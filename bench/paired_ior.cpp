@@ -4,7 +4,7 @@
 // files. Both use the same memory, because its address alone changes rates by several per cent.
 // Both generate the same data, which differ from call to call; bench/data.py measures that cost.
 //
-//   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
+//   paired_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
 
 #include <cmath>
@@ -16,15 +16,15 @@
 
 #include "bare_files.hpp"
 #include "benchmarks/ior/pass.hpp"
-#include "beside.hpp"
+#include "paired.hpp"
 #include "storage/posix.hpp"
 
 namespace {
 
-using beside::both;
-using beside::mean;
-using beside::Rates;
 using effio::ior::Access;
+using paired::both;
+using paired::mean;
+using paired::Rates;
 
 struct Engine {
     effio::Session& session;
@@ -112,9 +112,9 @@ int measure(effio::Session& session, const std::string& directory, long transfer
 }  // namespace
 
 int main(int argc, char** argv) {
-    return beside::program(
-        argc, argv, "beside_ior DIRECTORY TRANSFER BLOCK TURNS",
-        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+    return paired::program(
+        argc, argv, "paired_ior DIRECTORY TRANSFER BLOCK TURNS",
+        [](effio::Session& session, const std::string& directory, paired::Numbers numbers) {
             return measure(session, directory, std::lround(numbers[0]), std::lround(numbers[1]),
                            std::lround(numbers[2]));
         });
