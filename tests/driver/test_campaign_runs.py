@@ -339,7 +339,7 @@ def test_another_study_of_the_same_name_is_refused(
     (other / "s.toml").write_text((with_engine.cwd / "s.toml").read_text())
     done = with_engine.call("run", "elsewhere/s.toml", "--quiet")
     assert done.returncode == 2
-    assert "is the study of" in done.stderr
+    assert "is already the campaign of" in done.stderr
     assert "--name WORD" in done.stderr
     assert with_engine.call("run", "elsewhere/s.toml", "--quiet", "--name", "t").returncode == 0
     assert len(runs_of(with_engine, "t")) == 1

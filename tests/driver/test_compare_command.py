@@ -167,7 +167,7 @@ def test_mistakes(effio: Effio) -> None:
     good = made.write(effio.cwd / "y.jsonl", made.b_eff_io())
     (effio.cwd / "empty").mkdir()
     for words, said in (
-        ((good,), "name two sides at least"),
+        ((good,), "name at least two sides"),
         ((good, "empty"), "there is no run in empty"),
         ((good, "nothing"), "no run 'nothing'"),
         ((good, good, "--tolerance", "2x"), "write a part, as 5% or 0.05"),

@@ -79,8 +79,8 @@ def test_one_is_chosen(both: Effio) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        ((), 2, "name an engine, or take the choice back with --none"),
-        (("x", "--none"), 2, "name an engine, or take the choice back with --none"),
+        ((), 2, "name an engine, or undo the choice with --none"),
+        (("x", "--none"), 2, "name an engine, or undo the choice with --none"),
         (("nothing",), 6, "no engine 'nothing' (to be used)"),
     ],
 )

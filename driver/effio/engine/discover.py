@@ -115,7 +115,7 @@ def chosen() -> str | None:
 def choose(wanted: str | None) -> Engine | None:
     """Makes `wanted` the engine, where no option names another; None takes that back."""
     place = data_directory() / _CHOSEN
-    engine = find_engine(wanted, "to use from now on") if wanted else None
+    engine = find_engine(wanted, "to be used") if wanted else None
     try:
         if engine is None:
             place.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks: runs that share a night or an allocation, and with it their luck.
+"""Blocks: runs that share a night or an allocation, and with it their conditions.
 
 Which files are on which disk, and who else is at work, is the same for all runs of a night. More
 runs of the same night do not average that out; other nights do. So runs are grouped by night, and

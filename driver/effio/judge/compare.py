@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two sides, measurement by measurement: which is better, by how much, and why there is no verdict.
 
-What is compared are nights. Repetitions of one run share its luck (which blocks, which neighbors),
-and so do the runs of one night or allocation (a block, effio.judge.blocks). A verdict needs two
+What is compared are nights. Repetitions of one run share its conditions (blocks, neighbors), and so
+do the runs of one night or allocation (a block, effio.judge.blocks). A verdict needs two
 blocks on a side; with fewer, runs may at most be different tonight. Within one block it needs three
 runs on a side, unless the user or virtual time says that repetitions will do.
 """

@@ -72,10 +72,10 @@ def needed(distance: float, deviation: float, count: int, risk: float) -> int | 
 
 def of_mean(runs: Sequence[Sequence[float]], limit: float, met: bool, risk: float) -> Guard:
     """The guard of the mean of all values against a limit; `runs` holds the values by run.
-    Repetitions of one run share its luck: from three runs on the error is the larger of that over
-    runs and that over all values. If the mean is misleading (effio.judge.repetitions), the values
-    decide only if all of them are on one side of the limit, with the probability of the sign
-    test."""
+    Repetitions of one run share its conditions: from three runs on the error is the larger of that
+    over runs and that over all values. If the mean is misleading (effio.judge.repetitions), the
+    values decide only if all of them are on one side of the limit, with the probability of the
+    sign test."""
     values = [np.asarray(run, dtype=float) for run in runs if len(run)]
     flat = np.concatenate(values)
     distance = float(flat.mean()) - limit

@@ -75,7 +75,7 @@ def confirmed_table(record: TuningRecord) -> Table:
         f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
         " the gain is the geometric mean of their ratios, pair by pair. Verdicts allow for"
         " the number of groups (Holm): the chance of one false gain among all is below 5 %. What"
-        " the search saw is too good, because the winner of many won by luck, too."
+        " the search saw is too good, because the best of many is partly best by chance."
     )
     if all(group.gain is None for group in record.groups):
         caption = "Nothing was confirmed."

@@ -5,7 +5,7 @@ then a fresh confirmation that alone decides.
 A round runs the default and every setting that is left once, in an order that is shuffled and, the
 next time, reversed; a setting's gain in a round is its value over the default's, so that what both
 had in common goes out. After some rounds the better half stays (Karnin et al. 2013), in each group
-of its own. The winner of many looks better than it is, because it won by luck too: so its gain in
+of its own. The winner of many looks better than it is, because it won by chance too: so its gain in
 the search is an estimate that nothing is claimed of, and it is measured again, alternately with the
 default, in runs that the search has not seen.
 """
@@ -288,7 +288,7 @@ class Search:
 
     def _choose(self, alive: Mapping[Group, Sequence[str]]) -> None:
         """What holds for the job is one for all groups: that whose best settings gain most over
-        all of them. The default's own luck in the search is in every gain, so that the best is
+        all of them. The default's own deviation in the search is in every gain, so that the best is
         confirmed although it looked slower, unless that was more than chance."""
         jobs: list[Setting] = []
         for ids in alive.values():
