@@ -41,6 +41,18 @@ void say(std::FILE* where, const std::string& text) {
     if (speaks()) std::fputs(text.c_str(), where);
 }
 
+bool asks_for_help(const std::string& word) {
+    return word == "--help" || word == "-h" || word == "help";
+}
+
+std::string classic_names() {
+    std::string text;
+    for (const auto& program : classic_programs()) {
+        text += fmt::format("  classic {:<19}{}\n", program.name, program.purpose);
+    }
+    return text;
+}
+
 std::string overview() {
     std::string text =
         "Usage: mpiexec -n RANKS effio-mpi BENCHMARK [options]\n\n"
@@ -50,10 +62,7 @@ std::string overview() {
         text += fmt::format("  {:<14}{}\n", benchmark->name(),
                             wrapped(std::string(benchmark->purpose()), 80, 16));
     }
-    text += "\nClassic command lines (the original's options and output):\n";
-    for (const auto& program : classic_programs()) {
-        text += fmt::format("  classic {:<19}{}\n", program.name, program.purpose);
-    }
+    text += "\nClassic command lines (the original's options and output):\n" + classic_names();
     text +=
         "\nOther commands:\n"
         "  list            names of the benchmarks, one a line\n"
@@ -257,7 +266,7 @@ ExitCode dispatch(const std::string& called_as, Words words) {
     Words all{"effio-mpi"};
     all.insert(all.end(), words.begin(), words.end());
     words.erase(words.begin());
-    if (command == "--help" || command == "-h" || command == "help") {
+    if (asks_for_help(command)) {
         say(stdout, overview());
         return ExitCode::done;
     }
@@ -275,10 +284,24 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         for (const auto& program : classic_programs()) say(stdout, program.name + "\n");
         return ExitCode::done;
     }
+    if (command == "describe" && !words.empty() && asks_for_help(words.front())) {
+        say(stdout,
+            "Usage: effio-mpi describe [BENCHMARK | backends | results [BENCHMARK]]\n\n"
+            "Prints as JSON: the options of a benchmark (without a name, of all), the backends "
+            "with\n"
+            "their settings, or every member of the result files.\n");
+        return ExitCode::done;
+    }
     if (command == "describe") return describe(words);
     if (command == "together") return together::run_command(words);
     if (command == "sion") return speaks() ? sion::run_command(words) : ExitCode::done;
     if (command == "classic") {
+        if (!words.empty() && asks_for_help(words.front())) {
+            say(stdout,
+                "Usage: mpiexec -n RANKS effio-mpi classic PROGRAM [options of the original]\n\n" +
+                    classic_names());
+            return ExitCode::done;
+        }
         const auto* program = words.empty() ? nullptr : find_classic(words.front());
         if (program == nullptr) {
             std::string names;

@@ -23,7 +23,7 @@ constexpr const char* tile_io_help =
   --sz_tile_x N, --sz_tile_y N     elements of a tile [1024, 1024]
   --nr_tiles_z N, --sz_tile_z N    a third dimension
   --sz_element N                   bytes of an element [3]
-  --overlap_x N, --overlap_y N, --overlap_z N   elements that neighbours share [0]
+  --overlap_x N, --overlap_y N, --overlap_z N   elements that neighbors share [0]
   --header_bytes N                 before the dataset [0]
   --nr_files N                     files [1]
   --collective                     collective calls; a 1 after it is ignored

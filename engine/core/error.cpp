@@ -27,15 +27,15 @@ constexpr std::array<ExitCodeInfo, 8> table{{
 
 // More severe last. An interruption outranks wrong data because the run is incomplete.
 // The place of the results says least about the run itself.
-constexpr std::array<ExitCode, 8> gravity{
+constexpr std::array<ExitCode, 8> severity{
     ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
     ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
 
 std::size_t rank_of(ExitCode code) {
-    for (std::size_t i = 0; i < gravity.size(); ++i) {
-        if (gravity[i] == code) return i;
+    for (std::size_t i = 0; i < severity.size(); ++i) {
+        if (severity[i] == code) return i;
     }
-    return gravity.size();
+    return severity.size();
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::string_view name(ExitCode code) {
     return "unknown";
 }
 
-ExitCode graver(ExitCode a, ExitCode b) {
+ExitCode worse(ExitCode a, ExitCode b) {
     return rank_of(a) >= rank_of(b) ? a : b;
 }
 

@@ -35,7 +35,7 @@ std::string_view name(ExitCode code);
 
 /// The more severe of two outcomes: what stopped the run outranks what was merely found wrong in
 /// it.
-ExitCode graver(ExitCode a, ExitCode b);
+ExitCode worse(ExitCode a, ExitCode b);
 
 /// One failure: what was tried, where, and why it failed.
 struct Error {

@@ -33,7 +33,7 @@ class UniformNoise {
     std::mt19937_64 random_;
 };
 
-/// Gaussian numbers of mean 0 and deviation 1 with correlation `rho` of neighbours, -1 < rho < 1:
+/// Gaussian numbers of mean 0 and deviation 1 with correlation `rho` of neighbors, -1 < rho < 1:
 /// what is left of the last one, and something new.
 class CorrelatedNoise {
   public:

@@ -8,7 +8,7 @@
 
 namespace effio {
 
-double correlation_of_neighbours(std::span<const double> values) {
+double correlation_of_neighbors(std::span<const double> values) {
     const double mean = samples_of(values).mean();
     double products = 0;
     double squares = 0;
@@ -130,7 +130,7 @@ std::optional<RoundsInterval> interval_of_rounds(std::span<const double> values)
     found.warm_up_chance = chance_of_first(values.front(), others);
     if (found.count >= RoundsInterval::least_to_see && scatter(all)) {
         constexpr double most = 0.95;  // the mean of a process with more memory is not known
-        const double r = correlation_of_neighbours(values);
+        const double r = correlation_of_neighbors(values);
         const double bias = (1 + 3 * std::clamp(r, 0.0, 1.0)) / n;
         found.correlation = std::clamp(r + bias, 0.0, most);
         found.worth = n * (1 - found.correlation) / (1 + found.correlation);

@@ -50,8 +50,8 @@ std::optional<RoundsInterval> interval_of_rounds(std::span<const double> values)
 /// Block length of the circular block bootstrap: 1 to a third of the values. Needs 5 values.
 std::int64_t block_length(std::span<const double> values);
 
-/// Correlation of neighbours, without a correction; 0 where all values are equal.
-double correlation_of_neighbours(std::span<const double> values);
+/// Correlation of neighbors, without a correction; 0 where all values are equal.
+double correlation_of_neighbors(std::span<const double> values);
 
 /// A composed value without one round.
 struct LeftOut {

@@ -36,7 +36,7 @@ std::optional<SequentialInterval> sequential_interval(std::span<const double> va
     const bool scatters = all.deviation() > rounding_share * std::abs(all.mean());
     if (all.count() >= SequentialInterval::least_to_see && scatters) {
         constexpr double most = 0.95;
-        correlation = std::clamp((n * correlation_of_neighbours(values) + 1) / (n - 4), 0.0, most);
+        correlation = std::clamp((n * correlation_of_neighbors(values) + 1) / (n - 4), 0.0, most);
     }
     const double times = (1 + correlation) / (1 - correlation);
     const double too_small = std::max(1 - (times - 1) / (n - 1), 1 / n);

@@ -11,7 +11,7 @@
 namespace effio {
 
 /// How much was done in each slice of time since a start. Slices are a second wide at first, or
-/// `fine` of it; when they would become more than `most_slices`, neighbours are merged and the
+/// `fine` of it; when they would become more than `most_slices`, neighbors are merged and the
 /// width doubles.
 class TimeSeries {
   public:

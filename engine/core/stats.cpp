@@ -67,10 +67,6 @@ double Samples::confidence95() const {
            std::sqrt(static_cast<double>(count_));
 }
 
-double Samples::variation() const {
-    return mean_ == 0 ? 0.0 : deviation() / mean_;
-}
-
 Samples samples_of(std::span<const double> values) {
     Samples samples;
     for (const double value : values) samples.add(value);

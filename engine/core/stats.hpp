@@ -28,8 +28,6 @@ class Samples {
     double population_deviation() const;
     /// Half width of the 95 % confidence interval of the mean (Student's t); 0 below two samples.
     double confidence95() const;
-    /// Deviation over mean; 0 where the mean is 0.
-    double variation() const;
 
   private:
     std::int64_t count_ = 0;

@@ -31,7 +31,7 @@ Ending ending_of_messages(const Agreed& agreed, bool interrupted, std::string_vi
 void add(Ending& ending, const Status& more) {
     if (more) return;
     ending.errors.push_back(more.error());
-    ending.status = graver(ending.status, more.error().exit_code);
+    ending.status = worse(ending.status, more.error().exit_code);
     if (ending.reason.empty()) ending.reason = more.error().text();
 }
 

@@ -46,7 +46,7 @@ void RunLoop::keep(const Agreed& agreed) {
     if (!agreed.failed()) return;
     const ExitCode code = agreed.error->exit_code;
     const auto& known = outcome_.error;
-    if (!known || graver(known->exit_code, code) != known->exit_code) outcome_.error = agreed.error;
+    if (!known || worse(known->exit_code, code) != known->exit_code) outcome_.error = agreed.error;
 }
 
 Ending RunLoop::ending(std::string_view before, std::string_view pieces) const {

@@ -37,7 +37,7 @@ std::string drift_of(const UntilCi::Series& series) {
                        rate_text(second.mean(), series.subject.unit));
 }
 
-std::string clinging_of(const UntilCi::Series& series) {
+std::string correlation_of(const UntilCi::Series& series) {
     const auto interval = series.interval();
     return fmt::format("{}: {} count as {:.1f} independent ones", series.subject.text,
                        count_of(interval->count, "value"), interval->worth);
@@ -221,7 +221,7 @@ std::vector<const UntilCi::Series*> UntilCi::odd() const {
     return some;
 }
 
-std::vector<const UntilCi::Series*> UntilCi::clinging() const {
+std::vector<const UntilCi::Series*> UntilCi::correlated() const {
     std::vector<const Series*> some;
     for (const Series& series : series_) {
         const auto interval = series.interval();
@@ -338,7 +338,7 @@ FigureInfo until_ci_info(FieldInfos where) {
 Figure UntilCi::figure(std::string_view benchmark) const {
     const auto too_wide = wide();
     const auto moving = drifting();
-    const auto hanging = clinging();
+    const auto related = correlated();
     const auto strange = odd();
     Figure f;
     f.benchmark = benchmark;
@@ -347,7 +347,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     for (const Series& series : series_) widest = std::max(widest, width_of(series));
     f.metric = std::isfinite(widest) ? Metric{widest, "1", false, {}}
                                      : Metric::none("1", "an interval needs two values", false);
-    f.valid = stop_ == Stop::precise && moving.empty() && hanging.empty() && strange.empty();
+    f.valid = stop_ == Stop::precise && moving.empty() && related.empty() && strange.empty();
     if (stop_ != Stop::precise) {
         f.reasons.push_back(fmt::format("{} before all intervals were reliably within {}", why(),
                                         format_share(options_.share->count)));
@@ -356,9 +356,9 @@ Figure UntilCi::figure(std::string_view benchmark) const {
         f.reasons.push_back("the interval may be unreliable, the rates drift: " +
                             drift_of(*series));
     }
-    for (const Series* series : hanging) {
+    for (const Series* series : related) {
         f.reasons.push_back("the interval may be unreliable, the rates are autocorrelated: " +
-                            clinging_of(*series));
+                            correlation_of(*series));
     }
     for (const Series* series : strange) {
         f.reasons.push_back("the mean may be misleading: " + oddities_text(*series));
@@ -399,9 +399,9 @@ std::string UntilCi::text() const {
         out +=
             "OUTLIERS OR TWO MODES: the means may be misleading:\n" + lines(strange, oddities_text);
     }
-    if (const auto hanging = clinging(); !hanging.empty()) {
+    if (const auto related = correlated(); !related.empty()) {
         out += "NEIGHBOURS ARE AUTOCORRELATED, so that intervals may be unreliable:\n" +
-               lines(hanging, clinging_of);
+               lines(related, correlation_of);
     }
     return out;
 }

@@ -97,7 +97,7 @@ class UntilCi {
     /// Series whose values have outliers or two modes.
     std::vector<const Series*> odd() const;
     /// Whose values are so autocorrelated that they are too few to say how precise their mean is.
-    std::vector<const Series*> clinging() const;
+    std::vector<const Series*> correlated() const;
     /// The figure `until_ci` (docs/results.md).
     Figure figure(std::string_view benchmark) const;
     /// Lines for the console.

@@ -12,10 +12,10 @@
 namespace effio {
 namespace {
 
-int gravity(ExitCode code) {
+int severity(ExitCode code) {
     int g = 0;
     for (const auto& row : exit_codes()) {
-        if (graver(code, row.code) == code) ++g;
+        if (worse(code, row.code) == code) ++g;
     }
     return g;  // 1 = done, higher is more severe
 }
@@ -69,8 +69,8 @@ void wait_at_most(Session& session, const Outcome& mine, std::span<MPI_Request> 
 
 Agreed agree(Session& session, const Comm& comm, const Outcome& mine) {
     session.progress.wait("agree");
-    // The gravest error wins, then the lowest rank: both fit one maximum.
-    const int g = mine.error ? gravity(mine.error->exit_code) : 0;
+    // The worst error wins, then the lowest rank: both fit one maximum.
+    const int g = mine.error ? severity(mine.error->exit_code) : 0;
     const std::int64_t bid =
         g == 0 ? 0 : (static_cast<std::int64_t>(g) << 32) + (INT32_MAX - comm.rank());
     std::array<std::int64_t, 2> highest{bid, mine.interrupted ? 1 : 0};

@@ -24,7 +24,7 @@ struct Outcome {
 struct Agreed {
     std::int64_t error_count = 0;
     bool interrupted = false;
-    /// The first failure of the lowest rank that has one (of the gravest exit code).
+    /// The first failure of the lowest rank that has one (of the worst exit code).
     std::optional<Error> error;
     bool failed() const { return error.has_value(); }
 };

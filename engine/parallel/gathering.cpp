@@ -19,7 +19,7 @@ std::int64_t bit_of(ExitCode code) {
 ExitCode gravest_of(std::int64_t bits) {
     ExitCode code = ExitCode::done;
     for (const auto& row : exit_codes()) {
-        if ((bits & bit_of(row.code)) != 0) code = graver(code, row.code);
+        if ((bits & bit_of(row.code)) != 0) code = worse(code, row.code);
     }
     return code;
 }
@@ -48,16 +48,16 @@ struct Gathering::Meeting {
     MPI_Request request = MPI_REQUEST_NULL;
 };
 
-Gathering::Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end,
+Gathering::Gathering(Comm all, Neighbors& neighbors, std::function<void()> at_the_end,
                      std::function<void()> at_call_off)
     : all_(std::move(all)),
-      neighbours_(neighbours),
+      neighbors_(neighbors),
       at_the_end_(std::move(at_the_end)),
       at_call_off_(std::move(at_call_off)) {}
 
 Gathering::~Gathering() = default;
 
-ExitCode Gathering::gravest(ExitCode mine) const {
+ExitCode Gathering::worst(ExitCode mine) const {
     std::int64_t bits = bit_of(mine);
     MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_INT64_T, MPI_BOR, raw(*all_));
     return gravest_of(bits);
@@ -74,7 +74,7 @@ std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
     int word = met;
     const Comm& group = session.comm;
     if (group.is_root() &&
-        !wait_gently(session, meeting.request, [this] { return neighbours_.called_off(); })) {
+        !wait_gently(session, meeting.request, [this] { return neighbors_.called_off(); })) {
         word = then();
     }
     MPI_Request sent = MPI_REQUEST_NULL;
@@ -103,7 +103,7 @@ Gathering::Whole Gathering::finish(Session& session, ExitCode mine) {
     if (session.left_open) bits |= std::int64_t{1} << left_open_bit;
     const auto called_off = meet(session, bits, [&] {
         if (at_call_off_) at_call_off_();
-        return static_cast<int>(neighbours_.wait_for_all(session.progress, mine));
+        return static_cast<int>(neighbors_.wait_for_all(session.progress, mine));
     });
     if (called_off) leave(static_cast<ExitCode>(*called_off));
     if (all_->is_root()) at_the_end_();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "parallel/comm.hpp"
-#include "parallel/neighbours.hpp"
+#include "parallel/neighbors.hpp"
 #include "parallel/session.hpp"
 
 namespace effio {
@@ -19,16 +19,16 @@ class Gathering {
     /// `all`: the ranks of the job. `at_the_end` is called on its root when all groups have ended
     /// in order; `at_call_off` on the root of a group that leaves because another one has ended the
     /// job.
-    Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end,
+    Gathering(Comm all, Neighbors& neighbors, std::function<void()> at_the_end,
               std::function<void()> at_call_off = {});
     Gathering(const Gathering&) = delete;
     Gathering& operator=(const Gathering&) = delete;
     ~Gathering();
 
-    Neighbours& neighbours() { return neighbours_; }
+    Neighbors& neighbors() { return neighbors_; }
 
     /// Collective over the job, before sessions.
-    ExitCode gravest(ExitCode mine) const;
+    ExitCode worst(ExitCode mine) const;
 
     /// Collective over the job: waits until all groups are ready to measure, or until one of them
     /// has ended the job.
@@ -54,7 +54,7 @@ class Gathering {
     std::optional<int> meet(Session& session, std::int64_t& bits, const std::function<int()>& then);
 
     std::optional<Comm> all_;
-    Neighbours& neighbours_;
+    Neighbors& neighbors_;
     std::function<void()> at_the_end_;
     std::function<void()> at_call_off_;
     std::vector<std::unique_ptr<Meeting>> meetings_;

@@ -57,12 +57,12 @@ void block_stop_signals() {
 Sentinel::Sentinel(Session& session, std::atomic<bool>& stop, Settings settings)
     : session_(session), stop_(stop), settings_(std::move(settings)) {
     // Before anything is measured: a group that never gave a sign of life is not looked for.
-    if (heeds()) session_.neighbours->beat();
+    if (heeds()) session_.neighbors->beat();
     thread_ = std::jthread([this](const std::stop_token& token) { watch(token); });
 }
 
 bool Sentinel::heeds() const {
-    return session_.neighbours != nullptr && session_.comm.is_root();
+    return session_.neighbors != nullptr && session_.comm.is_root();
 }
 
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
@@ -103,24 +103,24 @@ StuckCall Sentinel::stuck_call(const Progress::Snapshot& now, double silent_seco
             now.step.title,      now.waits,     silent_seconds};
 }
 
-void Sentinel::heed_neighbours(double now) {
+void Sentinel::watch_neighbors(double now) {
     // The group's own ranks find a hang within the limit and their patience; a rank that finds one
     // in another group lets that group report it. Slow storage stops no sign of life.
     constexpr double patience = 10;
-    session_.neighbours->beat();
+    session_.neighbors->beat();
     if (settings_.hang_limit_seconds > 0) {
-        session_.neighbours->look_for_the_frozen(settings_.hang_limit_seconds + patience);
+        session_.neighbors->find_frozen(settings_.hang_limit_seconds + patience);
     }
-    if (!session_.neighbours->look()) return;
+    if (!session_.neighbors->look()) return;
     if (called_off_ == 0) called_off_ = now;
     stop_.store(true);
     // A finished group has nothing to lose: its main thread leaves (World::leave).
-    if (session_.finished.load() || now - called_off_ < session_.neighbours->grace_seconds()) {
+    if (session_.finished.load() || now - called_off_ < session_.neighbors->grace_seconds()) {
         return;
     }
     End end;
     end.status = ExitCode::interrupted;
-    end.reason = session_.neighbours->cause();
+    end.reason = session_.neighbors->cause();
     end_job(session_, end);
 }
 
@@ -172,7 +172,7 @@ void Sentinel::watch(const std::stop_token& token) {
         if (settings_.look) settings_.look();
         if (heeds() && now - last_heeded >= 1.0) {
             last_heeded = now;
-            heed_neighbours(now);
+            watch_neighbors(now);
         }
         if (settings_.show && now - last_shown >= 1.0) {
             last_shown = now;

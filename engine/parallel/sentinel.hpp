@@ -46,7 +46,7 @@ class Sentinel {
     void end_hung(const Progress::Snapshot& now, double silent_seconds);
     /// On one rank of a group, about once a second: stops the group when another one has ended the
     /// job, in order if it can.
-    void heed_neighbours(double now);
+    void watch_neighbors(double now);
     /// Whether this is that rank.
     bool heeds() const;
 

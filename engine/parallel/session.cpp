@@ -46,7 +46,7 @@ AtAbruptEnd::~AtAbruptEnd() {
 void end_job(Session& session, const End& end) {
     // Two threads of a rank may find the same trouble; the first one speaks.
     const std::lock_guard lock(session.ending_);
-    const Neighbours* others = session.neighbours;
+    const Neighbors* others = session.neighbors;
     const std::string speaker = session.speaker();
     if (const auto code = session.finished.load()) {
         fmt::print(stderr, "effio: {}{}; the run was complete, and so is its result\n", speaker,

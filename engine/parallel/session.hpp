@@ -13,7 +13,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "parallel/comm.hpp"
-#include "parallel/neighbours.hpp"
+#include "parallel/neighbors.hpp"
 #include "parallel/progress.hpp"
 #include "parallel/results.hpp"
 
@@ -44,7 +44,7 @@ struct Session;
 /// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created
 /// (AtAbruptEnd), and leaves with the status' exit code; the launcher ends the other ranks. Other
 /// groups of the job are notified, and get the time to write their last lines and to remove their
-/// files; all leave with the gravest code. Of a run that has finished only the process is ended.
+/// files; all leave with the worst code. Of a run that has finished only the process is ended.
 [[noreturn]] void end_job(Session& session, const End& end);
 
 struct Session {
@@ -66,10 +66,10 @@ struct Session {
     int world_rank = 0;
     std::string host;
     double agree_deadline_seconds = 10;
-    Neighbours* neighbours = nullptr;  ///< the groups of the job, if there are several
+    Neighbors* neighbors = nullptr;  ///< the groups of the job, if there are several
     double cap_share = 1;  ///< share of the file system that may be filled, if no option limits it
     /// Ranks of other groups that work at the same time on the storage that `sim` models.
-    int ranks_beside = 0;
+    int ranks_of_others = 0;
     int nodes = 1;  ///< that the ranks of this group are on
     /// A node may see a name or a size that another node has changed a moment ago as it was before
     /// (storage/late_views.hpp).
@@ -85,7 +85,7 @@ struct Session {
     bool left_open = false;
 
     /// Before what is said on stderr: whose words they are, where there are several groups.
-    std::string speaker() const { return neighbours == nullptr ? "" : neighbours->name() + ": "; }
+    std::string speaker() const { return neighbors == nullptr ? "" : neighbors->name() + ": "; }
 
     /// The error with this rank and host in it.
     Error signed_error(Error error) const {

@@ -94,7 +94,7 @@ class SimFile : public RunFile {
 
   private:
     double through_storage(std::int64_t bytes) {
-        return model_.storage_seconds(bytes, active_ + session().ranks_beside);
+        return model_.storage_seconds(bytes, active_ + session().ranks_of_others);
     }
     double write_cost(std::int64_t bytes) {
         const std::int64_t room = std::max<std::int64_t>(0, model_.cache.count - cache_.dirty);

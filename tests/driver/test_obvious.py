@@ -104,3 +104,24 @@ def test_what_was_meant_is_named(
     done = with_engine.call(*words.split())
     no_traceback(done, 2)
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ((), "b-eff-io"),
+        (("classic",), "mdtest"),
+        (("describe",), "backends"),
+        (("sion",), "split"),
+        (("together",), "--group"),
+        (("ior",), "--transfer"),
+    ],
+)
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_each_command_of_the_engine_has_help(
+    command: tuple[str, ...], says: str, word: str, any_engine: Engine, tmp_path: Path
+) -> None:
+    done = any_engine.alone([*command, word], tmp_path)
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: ")
+    assert says in done.stdout

@@ -86,6 +86,7 @@ def test_a_job_script_is_offered_only_where_the_launcher_speaks_of_jobs(
     [
         (("b-eff-io", "--time", "soon"), 2, "--time: 'soon' is not a"),
         (("b-eff-io", "--no-such-option"), 2, "No such option"),
+        (("ior", "-r", "5"), 2, "effio run ior has no option '-r'"),
         (("b-eff-io", "-n", "0"), 2, "'0' is not a whole number from 1 on"),
         (("b-eff-io", "-n", "2", "--partitions", "3"), 2, "3"),
         (("b-eff-io", "--label", "../x"), 2, "--label"),

@@ -294,6 +294,9 @@ def test_a_run_is_found_by_whatever_names_it(
         store.find("2026")
     with pytest.raises(EffioError, match="no run 'nothing'"):
         store.find("nothing")
+    assert store.find("ior") == second
+    with pytest.raises(EffioError, match="no run 'or'"):
+        store.find("or")
 
 
 def test_without_a_result_there_is_no_last(store: Store) -> None:

@@ -37,7 +37,7 @@ from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.points import Number, Point
 from effio.report.texts import Form, written
 from effio.report.tuning import tuning_section
-from effio.store.short_ids import ShortIds, means, whole_id
+from effio.store.short_ids import ShortIds, is_part, means, whole_id
 from store import generate
 
 WIDTHS = (60, 80, 120, 200)
@@ -399,6 +399,28 @@ def test_short_ids() -> None:
     assert not means(whole_id(names[0])[:3], names[0])  # fewer than four letters
     many = ShortIds([str(n) for n in range(3000)])
     assert len({many.of(str(n)) for n in range(3000)}) == 3000
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [
+        ("0101", True),  # of the time
+        ("2026", True),
+        ("000000Z-ior-sw", True),
+        ("ior", True),
+        ("r0", True),
+        ("a17", False),  # of the hash of a campaign's point
+        ("17f0", False),
+        ("a17f", True),
+        ("a17f09b2", True),
+        ("weep", False),
+        ("sw", False),  # fewer than four letters: whole words only
+        ("swee", True),
+        ("sweep-bulk", True),
+    ],
+)
+def test_parts_of_a_name(word: str, is_one: bool) -> None:
+    assert is_part(word, "20260101T000000Z-ior-sweep-bulk-a17f09b2-r0") is is_one
 
 
 def test_a_short_id_is_taken_wherever_a_run_is_named(store: Effio) -> None:

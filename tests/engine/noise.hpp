@@ -10,7 +10,7 @@
 
 namespace effio {
 
-/// `count` numbers with correlation `rho` of neighbours out of one stream of noise.
+/// `count` numbers with correlation `rho` of neighbors out of one stream of noise.
 inline std::vector<double> correlated(Gaussian& noise, std::size_t count, double rho) {
     std::vector<double> values{noise.next()};
     while (values.size() < count) {

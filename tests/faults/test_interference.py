@@ -82,7 +82,7 @@ def test_a_hang_ends_the_job_and_the_whole_says_who(
         words=["--quiet", "--agree-deadline", "20s"],
         prefix=with_fault(any_engine, f"write,hang,file=ior,nth={nth}"),
     )
-    assert run.seconds < 45, "the first one's short runs continue while its neighbour is gone"
+    assert run.seconds < 45, "the first one's short runs continue while its neighbor is gone"
     hung = of_turn(tmp_path, turn, 2)
     assert hung.status == "hung", run
     assert hung.end is not None

@@ -147,6 +147,18 @@ class _Run(GroupedCommand):
             options_metavar="[OPTIONS] [-- ENGINE-OPTIONS]",
         )  # fmt: skip
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name.startswith("--"):
+                raise
+            raise EffioError(
+                f"effio run {self.name} has no option '{fmt.plain(error.option_name, 100)}'",
+                hint=f"effio run {self.name} --help lists its options; the letters of an original "
+                "are understood by its classic program (effio-mpi classic --help)",
+            ) from None
+
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [self.options_metavar or ""]
 

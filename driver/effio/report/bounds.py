@@ -130,7 +130,7 @@ def _parts(values: Sequence[float], count: int) -> list[list[int]]:
 
 
 def _thinned(series: Series, limits: Limits, notes: dict[str, None]) -> Series:
-    """Neighbours become one point: their median, with a whisker to the largest."""
+    """Neighbors become one point: their median, with a whisker to the largest."""
     if len(series.x) <= limits.points:
         return series
     if any(isinstance(x, str) for x in series.x):

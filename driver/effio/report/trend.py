@@ -149,7 +149,7 @@ def change_points(values: Sequence[float]) -> list[int]:
     if len(values) < 2 * SHORTEST or min(values) <= 0:
         return []
     logs = np.log(np.asarray(values, dtype=float))
-    # Of differences of neighbours, which a change of level hardly touches.
+    # Of differences of neighbors, which a change of level hardly touches.
     noise = 1.4826 * median(abs(float(d)) for d in np.diff(logs)) / math.sqrt(2)
     noise = max(noise, _LEAST_NOISE)
     penalty = _PENALTY * math.log(len(values)) * noise**2

@@ -351,7 +351,7 @@ class Store:
                 )
             return measured[-1]
         matching = [f for f in folders if f.id == name] or [
-            f for f in folders if name in f.id or short_ids.means(name, f.id)
+            f for f in folders if short_ids.is_part(name, f.id) or short_ids.means(name, f.id)
         ]
         if len(matching) == 1:
             return matching[0]

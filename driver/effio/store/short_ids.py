@@ -5,6 +5,7 @@ have no vowels and no digits, so that they are not mistaken for words, dates or 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -42,3 +43,17 @@ def means(word: str, name: str) -> bool:
     """Whether a word is the short id of a run or a prefix of it."""
     is_id = len(word) >= _FEWEST_TYPED and set(word) <= set(_LETTERS)
     return is_id and whole_id(name).startswith(word)
+
+
+def is_part(word: str, name: str) -> bool:
+    """Whether a word names a run by a part of its name: any part of its time, else the beginning of
+    one of its words. Of fewer than four letters it is a whole word: names of campaigns' points end
+    in a hash, which contains most short words by chance."""
+    time, _, _ = name.partition("-")
+    for place in re.finditer(f"(?={re.escape(word)})", name):
+        begin, end = place.start(), place.start() + len(word)
+        if begin < len(time):
+            return True
+        if name[begin - 1] == "-" and (len(word) >= _FEWEST_TYPED or name[end : end + 1] in "-"):
+            return True
+    return False

@@ -29,6 +29,7 @@ from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import safe_files
 from effio.store.folder import Store
+from effio.store.short_ids import is_part
 from effio.tune.search import Reading, Terms, Trial
 from effio.tune.setting import Group
 
@@ -208,7 +209,7 @@ def find(runs: Store, name: str) -> TuningFolder:
     known = names(runs)
     if name == "last" and known:
         return TuningFolder(runs, known[-1])
-    matching = [n for n in known if n == name] or [n for n in known if name in n]
+    matching = [n for n in known if n == name] or [n for n in known if is_part(name, n)]
     if len(matching) == 1:
         return TuningFolder(runs, matching[0])
     if matching:

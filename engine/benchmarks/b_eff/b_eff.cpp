@@ -149,7 +149,7 @@ void Beff::beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, cons
         }
     }
     if (stopped) {
-        ending.status = graver(ending.status, ExitCode::interrupted);
+        ending.status = worse(ending.status, ExitCode::interrupted);
         ending.reason = "stopped by a signal after b_eff; what follows it is not complete";
     }
 }

@@ -54,11 +54,11 @@ std::vector<Partners> grid_steps(const Pattern& p, int position) {
         }
         const int extent = p.extents[d];
         const int at = position / stride % extent;
-        const auto neighbour = [&](int coordinate) -> std::optional<int> {
+        const auto neighbor = [&](int coordinate) -> std::optional<int> {
             if (!p.periodic && (coordinate < 0 || coordinate >= extent)) return {};
             return position + ((coordinate + extent) % extent - at) * stride;
         };
-        both_ways(steps, neighbour(at + 1), neighbour(at - 1));
+        both_ways(steps, neighbor(at + 1), neighbor(at - 1));
     }
     return steps;
 }
@@ -174,9 +174,9 @@ std::vector<Partners> Pattern::steps(int position) const {
         case Family::random_ring:
         case Family::worst_ring: {
             const auto ring = split.ring_of(position);
-            const auto neighbours = ring_neighbours(position, ring.first, ring.size);
+            const auto neighbors = ring_neighbors(position, ring.first, ring.size);
             std::vector<Partners> steps;
-            both_ways(steps, neighbours.next, neighbours.previous);
+            both_ways(steps, neighbors.next, neighbors.previous);
             return steps;
         }
         case Family::best_bisection:

@@ -64,10 +64,10 @@ enum class Family {
     ring,             ///< 0-5: rings of consecutive ranks, on the line
     random_ring,      ///< 6-35: one ring in random order
     worst_ring,       ///< one ring that jumps between both ends
-    best_bisection,   ///< pairs of neighbours, on the line
+    best_bisection,   ///< pairs of neighbors, on the line
     worst_bisection,  ///< pairs of far ends, on the line
     ping_pong,        ///< one pair, on the line; method Sendrecv only
-    grid,             ///< neighbours in a 2- or 3-dimensional grid
+    grid,             ///< neighbors in a 2- or 3-dimensional grid
 };
 std::string_view name(Family family);
 

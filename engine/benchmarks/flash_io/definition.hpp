@@ -50,7 +50,7 @@ struct Geometry {
     std::int64_t corners_of_block() const { return corners(0) * corners(1) * corners(2); }
     int faces() const { return 2 * dimensions; }
     int children() const { return 1 << dimensions; }
-    /// Neighbours at the faces, the parent, the children.
+    /// Neighbors at the faces, the parent, the children.
     int global_ids() const { return faces() + 1 + children(); }
 };
 

@@ -81,7 +81,7 @@ class Mesh {
     std::span<const double> unknowns() const { return unknowns_; }
     Box interior(int variable) const;
 
-    /// Neighbours, parent and children by global number: positive local numbers gain the number of
+    /// Neighbors, parent and children by global number: positive local numbers gain the number of
     /// the first block, others stay.
     std::vector<std::int32_t> global_ids() const;
     const std::vector<std::int32_t>& whole(Field field) const;

@@ -130,7 +130,7 @@ class Rounds {
                 world_.progress().begin(step);
                 left_open_ = left_open_ || outcome.left_open;
                 note(number, outcome);
-                end.status = graver(end.status, outcome.code);
+                end.status = worse(end.status, outcome.code);
                 if (!outcome.started) {
                     end.reason = outcome.reason;
                     return;
@@ -141,7 +141,7 @@ class Rounds {
                     if (!outcome.reason.empty()) end.reason += ": " + outcome.reason;
                 }
                 if (outcome.code == ExitCode::interrupted || stopped()) {
-                    end.status = graver(end.status, ExitCode::interrupted);
+                    end.status = worse(end.status, ExitCode::interrupted);
                     return;
                 }
             }
@@ -177,7 +177,7 @@ class Rounds {
             console_.print(met_table(met, benchmarks_));
         }
         if (results_.failed()) {
-            end.status = graver(end.status, ExitCode::results);
+            end.status = worse(end.status, ExitCode::results);
             if (end.reason.empty()) end.reason = "the result file could not be written";
         }
         // All ranks leave with the same code.
@@ -384,7 +384,7 @@ class Interference : public WholeJob {
         }
         WatchedSession last(world, all, whole, **results);
         last.session().left_open = left_open;
-        if ((*results)->moved() || (*results)->failed()) code = graver(code, ExitCode::results);
+        if ((*results)->moved() || (*results)->failed()) code = worse(code, ExitCode::results);
         auto agreed = static_cast<int>(code);
         all.broadcast(agreed);
         return world.leave(last.session(), all, static_cast<ExitCode>(agreed), nullptr);

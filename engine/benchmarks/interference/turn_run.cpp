@@ -35,7 +35,7 @@ bool went_well(ExitCode code) {
     return code == ExitCode::done || code == ExitCode::data_errors;
 }
 
-/// The groups' log beyond what Neighbours makes of it: first runs that are over.
+/// The groups' log beyond what Neighbors makes of it: first runs that are over.
 struct FirstRuns {
     std::size_t over = 0;
     double longest = 0;  ///< seconds from the common start to the end of the longest
@@ -88,15 +88,15 @@ class GroupTurn {
           mine_(member_of(members, world.rank())),
           works_(takes_part(task.turn, mine_.number)),
           log_(task.place + "/together.log"),
-          neighbours_(log_, names_of(members), static_cast<std::size_t>(mine_.number) - 1,
-                      grace_of(members)),
+          neighbors_(log_, names_of(members), static_cast<std::size_t>(mine_.number) - 1,
+                     grace_of(members)),
           clock_(mine_.benchmark->virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real),
           comm_(all.split(mine_.number, clock_)),
-          gathering_(Comm::world(real_), neighbours_, [] {}, [this] { send_call_off(); }) {
+          gathering_(Comm::world(real_), neighbors_, [] {}, [this] { send_call_off(); }) {
         if (works_ && clock_.is_virtual()) {
             for (const auto& m : members) {
                 const bool beside = m.number != mine_.number && takes_part(task.turn, m.number);
-                if (beside && m.benchmark->virtual_time()) ranks_beside_ += m.ranks;
+                if (beside && m.benchmark->virtual_time()) ranks_of_others_ += m.ranks;
             }
         }
         part_.group = mine_.number;
@@ -105,13 +105,13 @@ class GroupTurn {
     TurnOutcome run() {
         TurnOutcome outcome;
         if (auto results = open(mine_, "result"); results) {
-            outcome.code = gathering_.gravest(ExitCode::done);
+            outcome.code = gathering_.worst(ExitCode::done);
             if (outcome.code == ExitCode::done) first_run(**results);
         } else {
             if (comm_.is_root()) {
                 fmt::print(stderr, "effio-mpi: {}\n", results.error().text());
             }
-            outcome.code = gathering_.gravest(results.error().exit_code);
+            outcome.code = gathering_.worst(results.error().exit_code);
         }
         if (outcome.code != ExitCode::done) {
             outcome.started = false;
@@ -163,13 +163,13 @@ class GroupTurn {
                 .first_rank = member.first_rank,
                 .own_directory = member.own_directory,
                 .cap_share = member.cap_share,
-                .ranks_beside = ranks_beside_,
+                .ranks_of_others = ranks_of_others_,
                 .start = &start_};
     }
 
     /// What is reported of the whole job when a group has ended it.
     void send_call_off() const {
-        const auto reports = neighbours_.reports();
+        const auto reports = neighbors_.reports();
         for (std::size_t i = 0; i < reports.size(); ++i) {
             if (!reports[i].called_off) continue;
             End end;
@@ -216,7 +216,7 @@ class GroupTurn {
         part_.well = went_well(end_.code);
         if (!comm_.is_root()) return;
         part_.rows = rows_of(results.path(), true);
-        neighbours_.write(
+        neighbors_.write(
             Json{{"event", "first_run_over"}, {"group", mine_.number}, {"seconds", part_.seconds}});
     }
 
@@ -237,7 +237,7 @@ class GroupTurn {
         double longest = 0;
         on_stage(task_of(mine_), none, [&](Session& session) {
             session.progress.wait("wait until the other groups are done");
-            while (!neighbours_.called_off() && !world_.stop().load()) {
+            while (!neighbors_.called_off() && !world_.stop().load()) {
                 const FirstRuns found = first_runs(log_);
                 longest = found.longest;
                 if (found.over >= task_.turn.size()) break;
@@ -257,7 +257,7 @@ class GroupTurn {
             more = first_runs(log_).over < task_.turn.size();
         }
         // The sentinel of a run looks once a second, which a short run is over before.
-        const bool called_off = comm_.is_root() && neighbours_.look();
+        const bool called_off = comm_.is_root() && neighbors_.look();
         if (world_.stop().load() || called_off) more = false;
         return comm_.min(std::int64_t{more ? 1 : 0}) != 0;
     }
@@ -299,7 +299,7 @@ class GroupTurn {
     void wait_for_all(TurnOutcome& outcome) {
         Results none;
         on_stage(task_of(mine_), none, [&](Session& session) {
-            if (comm_.is_root()) neighbours_.end(end_.code, end_.reason);
+            if (comm_.is_root()) neighbors_.end(end_.code, end_.reason);
             const auto whole = gathering_.finish(session, end_.code);
             outcome.code = whole.code;
         });
@@ -322,12 +322,12 @@ class GroupTurn {
     const Member& mine_;
     bool works_;
     std::string log_;
-    Neighbours neighbours_;
+    Neighbors neighbors_;
     Clock real_;
     Clock clock_;
     Comm comm_;
     Gathering gathering_;
-    int ranks_beside_ = 0;
+    int ranks_of_others_ = 0;
     double start_ = 0;
     bool left_open_ = false;
     RunEnd end_;

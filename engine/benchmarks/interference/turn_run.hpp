@@ -25,7 +25,7 @@ struct TurnTask {
 };
 
 struct TurnOutcome {
-    ExitCode code = ExitCode::done;  ///< the gravest of the groups'; all ranks have the same
+    ExitCode code = ExitCode::done;  ///< the worst of the groups'; all ranks have the same
     std::string reason;              ///< on the root of the job, where the turn found one
     bool started = true;
     bool left_open = false;  ///< see Session; of this rank

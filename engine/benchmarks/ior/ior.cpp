@@ -172,7 +172,7 @@ Ending Ior::run(Job& job) {
         Ending ending = run_test(job, test.parameters, test.view.get(), first);
         first = false;
         // The more severe one is reported; what stops a test stops those after it.
-        if (graver(all.status, ending.status) != all.status) all = ending;
+        if (worse(all.status, ending.status) != all.status) all = ending;
         if (ending.status != ExitCode::done && ending.status != ExitCode::data_errors) break;
     }
     return all;

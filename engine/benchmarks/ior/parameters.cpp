@@ -223,10 +223,6 @@ bool Parameters::verifies(std::string_view when) const {
     return std::find(verify.begin(), verify.end(), when) != verify.end();
 }
 
-std::int64_t Parameters::largest_transfer() const {
-    return std::max_element(transfers.begin(), transfers.end())->count;
-}
-
 Status Parameters::fill_memory(double memory_bytes, std::int64_t workers) {
     const double each = static_cast<double>(block.count) * static_cast<double>(workers);
     const double wanted = std::max(std::ceil(*times_memory * memory_bytes / each), 1.0);

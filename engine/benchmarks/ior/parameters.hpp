@@ -109,8 +109,6 @@ struct Parameters {
     bool verifies_after(Access access) const { return verifies(name(access)); }
     /// While reading, inside the timed interval but as a separate part.
     bool verifies_inside() const { return verifies("inside"); }
-    /// The largest of the transfer sizes; bytes.
-    std::int64_t largest_transfer() const;
 
   private:
     bool has_phase(std::string_view phase) const;

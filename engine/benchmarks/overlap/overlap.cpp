@@ -50,7 +50,7 @@ class Overlap : public BenchmarkWith<Parameters> {
   private:
     Result<std::int64_t> bytes_of_a_file(int ranks) const;
     Estimate estimate_of(const PlanInput& input, std::int64_t file_bytes) const;
-    Ending run_on(Job& job, std::vector<WayStorage> methods, StorageRun& run);
+    Ending run_on(Job& job, std::vector<MethodStorage> methods, StorageRun& run);
 };
 
 StorageNeeds needs_of(std::int64_t file_bytes, std::size_t ways) {
@@ -195,7 +195,7 @@ Ending Overlap::run(Job& job) {
     const int ranks = session.comm.size();
     const auto file = bytes_of_a_file(ranks);
     if (!file) return Ending::from(file.error());
-    std::vector<WayStorage> methods;
+    std::vector<MethodStorage> methods;
     std::vector<Way> able;
     for (const Way way : parameters_.ways_in_force) {
         const BackendChoice choice = parameters_.backend_of(way);
@@ -224,7 +224,7 @@ Ending Overlap::run(Job& job) {
     return run_on(job, std::move(methods), *run);
 }
 
-Ending Overlap::run_on(Job& job, std::vector<WayStorage> methods, StorageRun& run) {
+Ending Overlap::run_on(Job& job, std::vector<MethodStorage> methods, StorageRun& run) {
     Session& session = job.session;
     std::vector<Work> works;
     works.reserve(parameters_.works.size());

@@ -101,8 +101,8 @@ const Fields<Headline>& headline_fields() {
     return fields;
 }
 
-const Fields<WayStorage>& method_fields() {
-    using C = WayStorage;
+const Fields<MethodStorage>& method_fields() {
+    using C = MethodStorage;
     static const Fields<C> fields{
         {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
         {"backend", backend_fields(), "backend that the method uses",
@@ -123,7 +123,7 @@ const Fields<Work>& work_fields() {
 }
 
 struct SetUp {
-    const std::vector<WayStorage>& methods;
+    const std::vector<MethodStorage>& methods;
     const std::vector<Work>& works;
     const std::vector<std::string>& left_out;
     const ByteCap& cap;
@@ -133,7 +133,7 @@ const Fields<SetUp>& set_fields() {
     using S = SetUp;
     static const Fields<S> fields{
         {"ways", method_fields(), "that are measured",
-         [](const S& s) -> const std::vector<WayStorage>& { return s.methods; }},
+         [](const S& s) -> const std::vector<MethodStorage>& { return s.methods; }},
         {"work", work_fields(), "kinds of computation",
          [](const S& s) -> const std::vector<Work>& { return s.works; }},
         {"left_out", Unit::word, "methods that are not measured, and why",
@@ -250,7 +250,7 @@ Measurement CellResult::to_measurement() const {
     return m;
 }
 
-Json describe(const std::vector<WayStorage>& methods, const std::vector<Work>& works,
+Json describe(const std::vector<MethodStorage>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap) {
     return set_fields().json({methods, works, left_out, cap});
 }

@@ -19,7 +19,7 @@
 namespace effio::overlap {
 
 Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
-               std::vector<WayStorage> methods, std::vector<Work>& works,
+               std::vector<MethodStorage> methods, std::vector<Work>& works,
                std::vector<Observer*> observers)
     : job_(job),
       session_(job.session),
@@ -53,7 +53,7 @@ Ending Runner::run() {
 /// Each way writes its whole file, and each operation is timed once: a computation that was not
 /// given a length is as long as these say.
 void Runner::warm_up() {
-    std::vector<WayStorage> able;
+    std::vector<MethodStorage> able;
     for (auto& way : methods_) {
         if (loop_.stops()) return;
         if (warm_up(way)) able.push_back(std::move(way));
@@ -61,7 +61,7 @@ void Runner::warm_up() {
     methods_ = std::move(able);
 }
 
-bool Runner::warm_up(WayStorage& way) {
+bool Runner::warm_up(MethodStorage& way) {
     begin_step(fmt::format("warm up {}", name(way.way)), way, 0);
     Outcome mine;
     create(way, mine);
@@ -104,7 +104,7 @@ bool Runner::warm_up(WayStorage& way) {
     return true;
 }
 
-void Runner::create(WayStorage& way, Outcome& mine) const {
+void Runner::create(MethodStorage& way, Outcome& mine) const {
     auto file =
         way.storage->open(session_.comm, {path_of(way), OpenMode::creating(), Element::byte, {}});
     if (!file) {
@@ -131,7 +131,7 @@ void Runner::repeat(std::int64_t repetition) {
     }
 }
 
-std::optional<Runner::Open> Runner::open(WayStorage& way) {
+std::optional<Runner::Open> Runner::open(MethodStorage& way) {
     Outcome mine;
     Open opened{way, nullptr, nullptr};
     auto file =
@@ -171,7 +171,7 @@ std::int64_t Runner::place_of(std::size_t size) const {
     return before + bytes_of(size) * session_.comm.rank();
 }
 
-Cold Runner::cold_of(const WayStorage& way) const {
+Cold Runner::cold_of(const MethodStorage& way) const {
     const Capabilities can = way.storage->capabilities();
     return {{session_.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
             parameters_.cache,
@@ -266,7 +266,7 @@ void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, O
     }
 }
 
-void Runner::measure(std::int64_t repetition, WayStorage& way, bool write, std::size_t size,
+void Runner::measure(std::int64_t repetition, MethodStorage& way, bool write, std::size_t size,
                      Work& work) {
     const Comm& comm = session_.comm;
     CellResult cell;
@@ -357,7 +357,7 @@ bool Runner::go_on(const Outcome& mine, CellResult* cell) {
     return !loop_.stops();
 }
 
-void Runner::begin_step(const std::string& title, const WayStorage& way, double seconds) {
+void Runner::begin_step(const std::string& title, const MethodStorage& way, double seconds) {
     std::int64_t all = 0;
     for (const Bytes transfer : parameters_.transfers) all += transfer.count;
     const auto calls = static_cast<std::int64_t>(parameters_.transfers.size()) * 4;
@@ -382,7 +382,7 @@ PointTimes& Runner::series_of(const Point& point) {
     return series_.back();
 }
 
-double& Runner::asked_of(const WayStorage& way, bool write, std::size_t size) {
+double& Runner::asked_of(const MethodStorage& way, bool write, std::size_t size) {
     const Point point{way.way, WorkKind::compute, write, bytes_of(size)};
     const auto found = std::find_if(asked_.begin(), asked_.end(),
                                     [&](const auto& one) { return one.point == point; });

@@ -26,7 +26,7 @@
 namespace effio::overlap {
 
 /// A way and how it reaches storage.
-struct WayStorage {
+struct MethodStorage {
     Way way;
     std::unique_ptr<Storage> storage;
     FileSet files;
@@ -68,17 +68,17 @@ class Observer : public Interface {
 class Runner {
   public:
     Runner(Job& job, const Parameters& parameters, const Target& target,
-           std::vector<WayStorage> methods, std::vector<Work>& works,
+           std::vector<MethodStorage> methods, std::vector<Work>& works,
            std::vector<Observer*> observers);
 
     /// Collective.
     Ending run();
-    const std::vector<WayStorage>& methods() const { return methods_; }
+    const std::vector<MethodStorage>& methods() const { return methods_; }
 
   private:
     /// The file of a way while it is open.
     struct Open {
-        WayStorage& way;
+        MethodStorage& way;
         std::unique_ptr<ByteFile> file;
         std::unique_ptr<TransferQueue> queue;  ///< null for calls that wait
     };
@@ -94,16 +94,16 @@ class Runner {
     };
 
     void warm_up();
-    bool warm_up(WayStorage& way);
+    bool warm_up(MethodStorage& way);
     void repeat(std::int64_t repetition);
-    void measure(std::int64_t repetition, WayStorage& way, bool write, std::size_t size,
+    void measure(std::int64_t repetition, MethodStorage& way, bool write, std::size_t size,
                  Work& work);
-    std::optional<Open> open(WayStorage& way);
+    std::optional<Open> open(MethodStorage& way);
     void close(Open& open);
-    void create(WayStorage& way, Outcome& mine) const;
+    void create(MethodStorage& way, Outcome& mine) const;
     void prepare(Open& open, bool write, std::size_t size);
     /// One access to the way's file.
-    Cold cold_of(const WayStorage& way) const;
+    Cold cold_of(const MethodStorage& way) const;
     RankResult treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
                      const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
@@ -111,8 +111,8 @@ class Runner {
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
     bool go_on(const Outcome& mine, CellResult* cell = nullptr);
-    void begin_step(const std::string& title, const WayStorage& way, double seconds);
-    std::string path_of(const WayStorage& way) const { return target_.path(way.files, 0); }
+    void begin_step(const std::string& title, const MethodStorage& way, double seconds);
+    std::string path_of(const MethodStorage& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
     /// Offset of this rank's part of the file for a size.
     std::int64_t place_of(std::size_t size) const;
@@ -121,13 +121,13 @@ class Runner {
     }
     PointTimes& series_of(const Point& point);
     /// Requested length of a computation during the method's operation, from the warm-up.
-    double& asked_of(const WayStorage& way, bool write, std::size_t size);
+    double& asked_of(const MethodStorage& way, bool write, std::size_t size);
 
     Job& job_;
     Session& session_;
     const Parameters& parameters_;
     const Target& target_;
-    std::vector<WayStorage> methods_;
+    std::vector<MethodStorage> methods_;
     std::vector<Work>& works_;
     Observers<Observer> notify_;
     CommonClock common_;

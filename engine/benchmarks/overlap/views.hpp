@@ -25,7 +25,7 @@ std::array<NamedNumber, 2> timed_figures(const Times& times);
 
 ResultInfo result_info();
 /// The benchmark's part of the run line.
-Json describe(const std::vector<WayStorage>& methods, const std::vector<Work>& works,
+Json describe(const std::vector<MethodStorage>& methods, const std::vector<Work>& works,
               const std::vector<std::string>& left_out, const ByteCap& cap);
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,

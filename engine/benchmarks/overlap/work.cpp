@@ -10,7 +10,7 @@ namespace effio::overlap {
 namespace {
 
 constexpr std::size_t chains = 8;
-/// Long enough to know a piece's time within some per cent despite the clock and its neighbours.
+/// Long enough to know a piece's time within some per cent despite the clock and its neighbors.
 constexpr double calibration_seconds = 0.02;
 
 }  // namespace

@@ -47,12 +47,6 @@ std::int64_t Geometry::tiles() const {
     return all;
 }
 
-std::int64_t Geometry::tile_bytes() const {
-    std::int64_t bytes = element;
-    for (const auto& e : extents) bytes *= e.tile;
-    return bytes;
-}
-
 std::vector<Extent> Geometry::file_extents() const {
     auto own = extents;
     own.front().tiles /= files;

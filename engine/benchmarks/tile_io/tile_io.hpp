@@ -14,7 +14,7 @@ namespace effio::tile_io {
 struct Extent {
     std::int64_t tiles = 1;
     std::int64_t tile = 1;     ///< elements
-    std::int64_t overlap = 0;  ///< elements that two neighbours share
+    std::int64_t overlap = 0;  ///< elements that two neighbors share
 
     /// Elements of the dataset.
     std::int64_t length() const { return tiles * tile - (tiles - 1) * overlap; }
@@ -30,7 +30,6 @@ struct Geometry {
     std::int64_t files = 1;
 
     std::int64_t tiles() const;
-    std::int64_t tile_bytes() const;
     /// Bytes of one file.
     std::int64_t file_bytes() const;
     /// What the rank moves: an element at (z, y, x) is at header + ((z Y + y) X + x) element.

@@ -96,7 +96,7 @@ Result<std::string> make_place(const std::string& asked, const Members& members)
         if (!asked.empty() || attempt == 1000) return file.error();
         place = fmt::format("{}-{}", first, attempt);
     }
-    const Neighbours to_all(fmt::format("{}/{}", place, log_name), {""}, 0, 0);
+    const Neighbors to_all(fmt::format("{}/{}", place, log_name), {""}, 0, 0);
     for (const auto& member : members) {
         to_all.write(Json{{"event", "start"},
                           {"group", member.number},
@@ -109,8 +109,8 @@ Result<std::string> make_place(const std::string& asked, const Members& members)
     return place;
 }
 
-void print_outcome(const Members& members, const std::string& place, const Neighbours& neighbours) {
-    const auto reports = neighbours.reports();
+void print_outcome(const Members& members, const std::string& place, const Neighbors& neighbors) {
+    const auto reports = neighbors.reports();
     std::string text = "\n";
     for (std::size_t i = 0; i < reports.size(); ++i) {
         text +=
@@ -159,8 +159,8 @@ ExitCode run(const Options& options, Members& members) {
         names.push_back(member.name());
         grace = std::max(grace, member.job.agree_deadline.count);
     }
-    Neighbours neighbours(fmt::format("{}/{}", place, log_name), std::move(names),
-                          static_cast<std::size_t>(mine.number) - 1, grace);
+    Neighbors neighbors(fmt::format("{}/{}", place, log_name), std::move(names),
+                        static_cast<std::size_t>(mine.number) - 1, grace);
     Clock clock(mine.benchmark->virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
     Comm comm = all.split(mine.number, clock);
     JobOptions job = mine.job;
@@ -169,13 +169,13 @@ ExitCode run(const Options& options, Members& members) {
         std::error_code ignored;  // that there is none shows when the file in it is created
         std::filesystem::create_directory(folder_of(place, mine), ignored);
     }
-    Gathering gathering(std::move(all), neighbours, [&] {
-        if (!options.job.quiet) print_outcome(members, place, neighbours);
+    Gathering gathering(std::move(all), neighbors, [&] {
+        if (!options.job.quiet) print_outcome(members, place, neighbors);
     });
     return run_group(
         world, comm,
         {*mine.benchmark, job, mine.table, mine.invocation, &gathering, mine.first_rank,
-         mine.own_directory, mine.cap_share, ranks_beside(members, mine)});
+         mine.own_directory, mine.cap_share, ranks_of_others(members, mine)});
 }
 
 }  // namespace

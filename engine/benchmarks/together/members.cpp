@@ -159,7 +159,7 @@ Status make_members(const Options& options, Members& members) {
     }
     Error faults = usage_error("");
     const auto note = [&faults](const Error& fault) {
-        faults.exit_code = graver(faults.exit_code, fault.exit_code);
+        faults.exit_code = worse(faults.exit_code, fault.exit_code);
         faults.cause += (faults.cause.empty() ? "" : "\n") + fault.cause;
     };
     int number = 0;
@@ -194,7 +194,7 @@ int ranks_of(const Members& members) {
     return members.back().first_rank + members.back().ranks;
 }
 
-int ranks_beside(const Members& members, const Member& mine) {
+int ranks_of_others(const Members& members, const Member& mine) {
     if (!mine.benchmark->virtual_time()) return 0;
     int ranks = 0;
     for (const auto& m : members) {

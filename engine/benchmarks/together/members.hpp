@@ -57,7 +57,7 @@ Status make_members(const Options& options, Members& members);
 int ranks_of(const Members& members);
 
 /// Ranks of the other groups that are in virtual time as well: they share what `sim` models.
-int ranks_beside(const Members& members, const Member& mine);
+int ranks_of_others(const Members& members, const Member& mine);
 
 /// Refuses a job that has not as many ranks as the groups ask for.
 Status check_ranks(const Members& members, std::int64_t ranks);

@@ -90,7 +90,7 @@ Json run_header(const GroupRun& task, const Comm& comm, const Topology& topology
     header["system"] = describe_system(comm, topology);
     header["watchdog_seconds"] = task.options.watchdog.count;
     if (task.gathering != nullptr) {
-        const auto& others = task.gathering->neighbours();
+        const auto& others = task.gathering->neighbors();
         header["group"] = Json{
             {"number", others.number()}, {"of", others.count()}, {"first_rank", task.first_rank}};
     }
@@ -167,12 +167,12 @@ RunEnd run_task(const GroupRun& task, Session& session, const World& world) {
         return refused(session, task, ending.reason);
     }
     if (!announced) announce(Json::object());
-    if (session.neighbours != nullptr && ending.status == ExitCode::interrupted) {
-        std::string cause = session.comm.is_root() ? session.neighbours->cause() : "";
+    if (session.neighbors != nullptr && ending.status == ExitCode::interrupted) {
+        std::string cause = session.comm.is_root() ? session.neighbors->cause() : "";
         if (!cause.empty()) ending.reason = std::move(cause);
     }
     if (session.results.failed()) {
-        ending.status = graver(ending.status, ExitCode::results);
+        ending.status = worse(ending.status, ExitCode::results);
         if (ending.reason.empty()) ending.reason = "the result file could not be written";
     }
     // All ranks leave with the same code, because launchers combine codes differently.
@@ -194,7 +194,7 @@ RunEnd run_task(const GroupRun& task, Session& session, const World& world) {
     // The `end` line says how the measurement ended; that it is elsewhere, or nowhere, is said
     // by the code alone, because that line may be the one for which there was no room.
     if (session.results.moved() || session.results.failed()) {
-        code = static_cast<int>(graver(end.status, ExitCode::results));
+        code = static_cast<int>(worse(end.status, ExitCode::results));
     }
     session.comm.broadcast(code);
     return {static_cast<ExitCode>(code), end.reason};
@@ -216,9 +216,9 @@ WatchedSession::WatchedSession(World& world, Comm& comm, const GroupRun& task, R
     session_.host = find_uname().node;
     session_.agree_deadline_seconds = task.options.agree_deadline.count;
     session_.classic = !task.invocation.classic.empty();
-    session_.neighbours = task.gathering == nullptr ? nullptr : &task.gathering->neighbours();
+    session_.neighbors = task.gathering == nullptr ? nullptr : &task.gathering->neighbors();
     session_.cap_share = task.cap_share;
-    session_.ranks_beside = task.ranks_beside;
+    session_.ranks_of_others = task.ranks_of_others;
 
     world.set_up_done();
     Sentinel::Settings settings = sentinel_settings(task);
@@ -241,7 +241,7 @@ ExitCode run_group(World& world, Comm& comm, const GroupRun& task) {
     }
     if (gathering != nullptr) {
         const ExitCode code =
-            gathering->gravest(results ? ExitCode::done : results.error().exit_code);
+            gathering->worst(results ? ExitCode::done : results.error().exit_code);
         if (code != ExitCode::done) {
             // Nothing is started, so nothing is left of the result files of the others.
             if (results && comm.is_root()) unlink((*results)->path().c_str());
@@ -251,8 +251,8 @@ ExitCode run_group(World& world, Comm& comm, const GroupRun& task) {
     WatchedSession watched(world, comm, task, **results);
     Session& session = watched.session();
     const RunEnd end = run_task(task, session, world);
-    if (session.neighbours != nullptr && comm.is_root()) {
-        session.neighbours->end(end.code, end.reason);
+    if (session.neighbors != nullptr && comm.is_root()) {
+        session.neighbors->end(end.code, end.reason);
     }
     return world.leave(session, comm, end.code, gathering);
 }

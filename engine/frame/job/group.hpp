@@ -24,7 +24,7 @@ struct GroupRun {
     int first_rank = 0;           ///< of the job
     std::string own_directory{};  ///< made for the run and removed after it if empty; none if empty
     double cap_share = 1;         ///< see Session
-    int ranks_beside = 0;         ///< see Session
+    int ranks_of_others = 0;      ///< see Session
     /// A further run of the group after the common start of all.
     bool again = false;
     /// The group's clock at the common start: what a first run sets, and further ones count from.

@@ -7,12 +7,12 @@
 
 namespace effio {
 
-/// The neighbours of a position in a ring of `size` consecutive positions that begins at `first`.
-struct RingNeighbours {
+/// The neighbors of a position in a ring of `size` consecutive positions that begins at `first`.
+struct RingNeighbors {
     int next = 0;
     int previous = 0;
 };
-constexpr RingNeighbours ring_neighbours(int position, int first, int size) {
+constexpr RingNeighbors ring_neighbors(int position, int first, int size) {
     const int inside = position - first;
     return {first + (inside + 1) % size, first + (inside + size - 1) % size};
 }

@@ -24,7 +24,7 @@ struct PairResult {
     MessageCounts verified;  ///< of all ranks
 };
 
-/// One ring: each rank sends a message to both neighbours and gets one from each.
+/// One ring: each rank sends a message to both neighbors and gets one from each.
 struct RingResult {
     int random_index = -1;  ///< of a random ring; -1 for natural order
     std::int64_t loops = 0;

@@ -231,7 +231,7 @@ Runner::RingTimes Runner::time_ring(const Comm& ring, Exchange& exchange, const 
     return {times.sendrecv / messages, times.nonblocking / messages};
 }
 
-/// The timed interval: `loops` times a message to both neighbours, after one loop that is not
+/// The timed interval: `loops` times a message to both neighbors, after one loop that is not
 /// timed; setting and checking the marks is inside.
 double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                           std::int64_t loops) {
@@ -259,7 +259,7 @@ void Runner::prepare_all(const Comm& ring, std::size_t bytes, std::int64_t loops
 }
 
 void Runner::check_all(const Comm& ring, Method method, std::size_t bytes) {
-    const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
+    const auto [next, previous] = ring_neighbors(ring.rank(), 0, ring.size());
     const std::array<int, 2> from{previous, next};
     ring_verified_.overwritten += kept_->overwritten();
     // Each loop receives one message of either neighbor, in the order of `from`.
@@ -285,7 +285,7 @@ void Runner::note_wrong(Method method, std::size_t bytes, int from, const std::s
 }
 
 void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes) {
-    const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
+    const auto [next, previous] = ring_neighbors(ring.rank(), 0, ring.size());
     std::array<Step, 2> steps{};
     const std::array<int, 2> to{next, previous};
     const std::array<int, 2> from{previous, next};
@@ -313,7 +313,7 @@ void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size
 
 /// Sends the number of this rank's node to both neighbors.
 void Runner::count_nodes(const Comm& ring, Exchange& exchange, RingResult& result) {
-    const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
+    const auto [next, previous] = ring_neighbors(ring.rank(), 0, ring.size());
     const SureNumber mine(node_);
     std::array<SureNumber, 2> nodes;
     const std::array<int, 2> from{previous, next};

@@ -56,7 +56,7 @@ class Runner {
     const ExchangeMaker& exchanges_;
     std::uint32_t seed_;
     double tick_;
-    /// Two messages to send and two to receive: to and from both neighbours.
+    /// Two messages to send and two to receive: to and from both neighbors.
     Buffer send_;
     Buffer receive_;
     std::optional<KeptMessages> kept_;  ///< received there instead, with --verify all

@@ -64,10 +64,6 @@ std::int64_t Cell::memory_spacing() const {
     return pieces != nullptr ? pieces->memory_spacing : 0;
 }
 
-bool Cell::only_reads() const {
-    return !writes();
-}
-
 void Definition::add(Cell cell, const std::vector<std::string>& phases) {
     for (const auto& pass : {write_pass(), read_pass()}) {
         if (std::find(phases.begin(), phases.end(), pass.name) == phases.end()) continue;

@@ -151,7 +151,7 @@ struct Cell {
     /// Cells of one pool are next to each other, too: their files are removed after the last of
     /// them. Empty: those of the same files.
     std::string pool = {};
-    /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
+    /// A divisor of the ranks, which share them out in groups of neighbors; any number of items.
     int files = 1;
     std::int64_t file_bytes = 0;  ///< length of each file when it is written
     /// Files on disk that the backend makes of each file: the parts of a container.
@@ -175,7 +175,6 @@ struct Cell {
     bool is_peak = false;
 
     bool writes() const;
-    bool only_reads() const;
     /// Number of the file that a rank uses; not for items.
     int file_of(int rank) const { return rank / (ranks / files); }
     int files_on_disk() const { return files * parts_of_file; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that write and read for their neighbours: the members of a group hand what they have to
+// Ranks that write and read for their neighbors: the members of a group hand what they have to
 // the first of them, the collector, which alone touches the files. A failure of the collector is
 // that of the rank whose data it was.
 #pragma once

@@ -212,11 +212,11 @@ Status check_records(const Container& container, const Container::Task& task) {
 ExitCode with_faults(const Container& container) {
     ExitCode code = ExitCode::done;
     for (const auto& part : container.parts()) {
-        if (part.error) code = graver(code, complain(*part.error));
+        if (part.error) code = worse(code, complain(*part.error));
     }
     for (const auto& task : container.tasks()) {
         if (auto whole = check_records(container, task); !whole) {
-            code = graver(code, complain(whole.error()));
+            code = worse(code, complain(whole.error()));
         }
     }
     return code;
@@ -260,14 +260,14 @@ ExitCode concatenate(const Container& container, const std::string&, const Setti
 ExitCode split(const Container& container, const std::string& prefix, const Settings& settings) {
     ExitCode code = ExitCode::done;
     for (const auto& part : container.parts()) {
-        if (part.error) code = graver(code, complain(*part.error));
+        if (part.error) code = worse(code, complain(*part.error));
     }
     for (const auto& task : container.tasks()) {
         const std::string path = fmt::format("{}{:0{}d}", prefix, task.rank, settings.digits);
         Status done = has_keys(container) ? split_keys(container, task, path, settings.overwrite)
                                           : split_stream(container, task, path, settings.overwrite);
         if (!done) {
-            code = graver(code, complain(done.error()));
+            code = worse(code, complain(done.error()));
             if (done.error().exit_code != ExitCode::data_errors) break;
         }
     }
@@ -281,7 +281,7 @@ ExitCode check(const Container& container, const std::string&, const Settings&) 
         if (!container.parts()[task.part].file.head.closed()) continue;
         if (auto records = check_records(container, task); !records) {
             print(records.error().text() + "\n");
-            code = graver(code, records.error().exit_code);
+            code = worse(code, records.error().exit_code);
         } else {
             whole.push_back(task.rank);
         }
@@ -289,14 +289,14 @@ ExitCode check(const Container& container, const std::string&, const Settings&) 
     for (const auto& part : container.parts()) {
         if (part.error) {
             print(part.error->text() + "\n");
-            code = graver(code, part.error->exit_code == ExitCode::data_errors ||
-                                        part.error->system_code == ENOENT
-                                    ? ExitCode::data_errors
-                                    : part.error->exit_code);
+            code = worse(code, part.error->exit_code == ExitCode::data_errors ||
+                                       part.error->system_code == ENOENT
+                                   ? ExitCode::data_errors
+                                   : part.error->exit_code);
         } else if (!part.file.head.closed()) {
             print(fmt::format("{}: not closed: nothing says how long the streams of its {} are\n",
                               part.path, count_of(part.file.head.tasks(), "task")));
-            code = graver(code, ExitCode::data_errors);
+            code = worse(code, ExitCode::data_errors);
         } else {
             print(fmt::format("{}: complete, {}\n", part.path,
                               count_of(part.file.head.tasks(), "task")));

@@ -117,7 +117,7 @@ struct File {
 
 /// Chunks of tasks that write for themselves: each a whole number of blocks.
 std::vector<std::int64_t> own_chunks(std::span<const std::int64_t> asked, std::int64_t block);
-/// Where tasks have one collector for some `group_tasks` neighbours, which writes for them: the
+/// Where tasks have one collector for some `group_tasks` neighbors, which writes for them: the
 /// first task behind each group.
 std::vector<std::int64_t> collector_groups(std::span<const std::int64_t> asked, std::int64_t block,
                                            std::int64_t group_tasks);

@@ -273,7 +273,7 @@ SharedContainer::SharedContainer(Session& session, const Comm& comm, const std::
 }
 
 /// Ranks whose chunks are in one group have one collector; those of them that only read, and are
-/// others than the tasks, some neighbours.
+/// others than the tasks, some neighbors.
 void SharedContainer::join_collector(const Making& making) {
     const std::int64_t rank = comm_.rank();
     std::int64_t color = rank / making.collector_tasks;

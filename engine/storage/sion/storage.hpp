@@ -3,7 +3,7 @@
 // (OpenRequest::blocks) is the stream of one task, part p that of task p, its blocks of all
 // segments one after the other. Where each rank writes its own part, nothing but the file system is
 // shared between them: pwrite into separate chunks; with collectors (collector.hpp) some ranks
-// write for their neighbours.
+// write for their neighbors.
 //
 // Opening for writing keeps the streams of a container that is there, if it has as many tasks and
 // their chunks are full but for the last one; until it is closed again it counts as one that was
@@ -26,7 +26,7 @@ struct SionSettings {
     std::optional<Bytes> block;                            ///< else the file system's
     sion::ByteOrder byte_order = sion::ByteOrder::little;  ///< of the metadata
     std::int64_t files = 1;                                ///< of a container that is made
-    std::int64_t collector_tasks = 1;  ///< neighbours of which one writes for all
+    std::int64_t collector_tasks = 1;  ///< neighbors of which one writes for all
     void declare(OptionTable& table);
     /// Without those of files that are divided into blocks.
     void declare_for_arrays(OptionTable& table);

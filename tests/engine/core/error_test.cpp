@@ -30,7 +30,7 @@ TEST(Error, the_more_severe_of_two_outcomes_wins_whatever_their_order) {
         ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
     for (std::size_t a = 0; a < ascending.size(); ++a) {
         for (std::size_t b = 0; b < ascending.size(); ++b) {
-            EXPECT_EQ(graver(ascending[a], ascending[b]), ascending[std::max(a, b)]);
+            EXPECT_EQ(worse(ascending[a], ascending[b]), ascending[std::max(a, b)]);
         }
     }
 }

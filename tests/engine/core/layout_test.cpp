@@ -87,17 +87,17 @@ TEST(Layout, a_permutation_depends_on_the_seed_and_looks_random) {
     const Permutation b(size, 2);
     int same = 0;
     int fixed = 0;
-    int neighbours = 0;
+    int neighbors = 0;
     for (std::int64_t i = 0; i < size; ++i) {
         EXPECT_EQ(a(i), again(i));
         if (a(i) == b(i)) ++same;
         if (a(i) == i) ++fixed;
-        if (i > 0 && a(i) == a(i - 1) + 1) ++neighbours;
+        if (i > 0 && a(i) == a(i - 1) + 1) ++neighbors;
     }
     // Of a random permutation one of each is expected.
     EXPECT_LT(same, 10);
     EXPECT_LT(fixed, 10);
-    EXPECT_LT(neighbours, 10);
+    EXPECT_LT(neighbors, 10);
 }
 
 /// Standard deviations by which Pearson's chi-square of `counts` exceeds its mean, where each of

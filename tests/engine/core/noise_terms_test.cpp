@@ -53,7 +53,7 @@ TEST(NoiseTerms, random_ones_have_the_share_deviation_and_correlation_that_they_
     EXPECT_EQ(factors("0.05", 3), factors("gauss:0.05", 3));
     const auto chain = factors("ar:0.05:0.7", many);
     EXPECT_NEAR(samples_of(chain).deviation(), 0.05, 0.003);
-    EXPECT_NEAR(correlation_of_neighbours(chain), 0.7, 0.03);
+    EXPECT_NEAR(correlation_of_neighbors(chain), 0.7, 0.03);
 }
 
 TEST(NoiseTerms, a_night_is_one_factor_of_all_ranks) {

@@ -56,10 +56,10 @@ TEST(Rounds, a_first_value_unlike_the_others) {
 }
 
 TEST(Rounds, correlation_computed_manually) {
-    // Around their mean 1, -1, 1, -1: neighbours multiply to -3, squares to 4.
-    EXPECT_DOUBLE_EQ(correlation_of_neighbours(std::vector<double>{6, 4, 6, 4}), -0.75);
-    EXPECT_DOUBLE_EQ(correlation_of_neighbours(std::vector<double>{4, 4, 6, 6}), 0.25);
-    EXPECT_EQ(correlation_of_neighbours(std::vector<double>{5, 5, 5}), 0);
+    // Around their mean 1, -1, 1, -1: neighbors multiply to -3, squares to 4.
+    EXPECT_DOUBLE_EQ(correlation_of_neighbors(std::vector<double>{6, 4, 6, 4}), -0.75);
+    EXPECT_DOUBLE_EQ(correlation_of_neighbors(std::vector<double>{4, 4, 6, 6}), 0.25);
+    EXPECT_EQ(correlation_of_neighbors(std::vector<double>{5, 5, 5}), 0);
 }
 
 TEST(Rounds, autocorrelated_values_count_as_fewer) {

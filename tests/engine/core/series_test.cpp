@@ -48,7 +48,7 @@ TEST(TimeSeries, what_was_done_later_moves_by_whole_slices) {
     EXPECT_TRUE(nothing.slices().empty());
 }
 
-TEST(TimeSeries, widens_by_merging_neighbours) {
+TEST(TimeSeries, widens_by_merging_neighbors) {
     TimeSeries series(1, {1, 2, 3});
     series.widen_to(2);
     EXPECT_EQ(series.width(), 2);

@@ -222,10 +222,10 @@ TEST(UntilCi, autocorrelated_values_are_reported) {
     std::vector<double> steps(20, 9);
     std::fill(steps.begin() + 10, steps.end(), 11);
     const auto until = until_of(0.5, steps);
-    ASSERT_EQ(until.clinging().size(), 1U);
+    ASSERT_EQ(until.correlated().size(), 1U);
     EXPECT_NE(until.text().find("NEIGHBOURS ARE AUTOCORRELATED"), std::string::npos);
     EXPECT_FALSE(until.figure("test").valid.value());
-    EXPECT_TRUE(until_of(0.5, {9, 10, 11}).clinging().empty());
+    EXPECT_TRUE(until_of(0.5, {9, 10, 11}).correlated().empty());
 }
 
 struct Coverage {

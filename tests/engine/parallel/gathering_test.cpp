@@ -17,20 +17,20 @@ namespace {
 struct TwoGroups {
     TwoGroups()
         : directory(world),
-          neighbours(directory / "log", {"group 1 (a)", "group 2 (b)"},
-                     static_cast<std::size_t>(world.rank()), 1),
-          gathering(Comm::world(clock), neighbours, [this] { ++ends; }),
+          neighbors(directory / "log", {"group 1 (a)", "group 2 (b)"},
+                    static_cast<std::size_t>(world.rank()), 1),
+          gathering(Comm::world(clock), neighbors, [this] { ++ends; }),
           comm(Comm::self(clock)),
           session(clock, comm, progress, results, console, stop) {
         if (world.is_root()) std::ofstream(directory / "log").flush();
         world.barrier();
-        session.neighbours = &neighbours;
+        session.neighbors = &neighbors;
     }
 
     Clock clock;
     Comm world = Comm::world(clock);
     SharedDirectory directory;
-    Neighbours neighbours;
+    Neighbors neighbors;
     int ends = 0;
     Gathering gathering;
     Comm comm;
@@ -44,8 +44,8 @@ struct TwoGroups {
 TEST(Gathering, all_leave_with_the_gravest_code) {
     TwoGroups two;
     const bool first = two.world.is_root();
-    EXPECT_EQ(two.gathering.gravest(first ? ExitCode::io_error : ExitCode::data_errors),
-              graver(ExitCode::io_error, ExitCode::data_errors));
+    EXPECT_EQ(two.gathering.worst(first ? ExitCode::io_error : ExitCode::data_errors),
+              worse(ExitCode::io_error, ExitCode::data_errors));
     two.gathering.start(two.session);
     two.session.left_open = !first;
     const auto whole =
@@ -70,10 +70,10 @@ TEST(Gathering, waiting_is_a_sign_of_life) {
                 if (now != beats) ++seen;
                 beats = now;
             }
-            two.neighbours.end(ExitCode::done, "");
+            two.neighbors.end(ExitCode::done, "");
         });
     } else {
-        while (!two.neighbours.reports()[0].ended) {
+        while (!two.neighbors.reports()[0].ended) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }

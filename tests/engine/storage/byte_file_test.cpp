@@ -20,7 +20,7 @@ TEST_P(EveryByteFile, offsets_place_each_rank_where_it_says) {
         ASSERT_TRUE(done) << done.error().text();
     }
     settle(*file);
-    // Each rank reads what its neighbour wrote.
+    // Each rank reads what its neighbor wrote.
     const std::int64_t theirs = (rank_ + 1) % ranks_ * block;
     expect_read(*file, at_own, bytes_from(theirs, block), theirs);
     expect_read(*file, at_all, bytes_from(theirs, block), theirs);

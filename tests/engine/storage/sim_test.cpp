@@ -85,9 +85,9 @@ TEST_F(Sim, ranks_of_other_groups_share_the_storages_rate) {
     model.shared_rate = BytesPerSecond{2048};
     const auto file = open();
     storage->set_active_ranks(1);
-    at.session.ranks_beside = 3;
+    at.session.ranks_of_others = 3;
     EXPECT_DOUBLE_EQ(write(*file, 1024), 0.5 + 2);
-    at.session.ranks_beside = 0;
+    at.session.ranks_of_others = 0;
     EXPECT_DOUBLE_EQ(write(*file, 1024), 0.5 + 1);
 }
 

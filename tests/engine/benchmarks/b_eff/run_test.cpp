@@ -243,7 +243,7 @@ TEST(Beff, messages_within_and_between_nodes_are_counted) {
         const Pattern& p = v.run->setup.patterns[i];
         const NodeSteps& steps = v.run->node_steps[i];
         EXPECT_EQ(steps.within + steps.between, p.messages_at_once());
-        // In each ring rank 0 sends to its neighbours and gets as much from them.
+        // In each ring rank 0 sends to its neighbors and gets as much from them.
         if (p.family == Family::random_ring) {
             EXPECT_EQ(steps.between, v.ranks() > 2 ? 4 : 2);
         }

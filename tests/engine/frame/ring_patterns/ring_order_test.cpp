@@ -47,13 +47,13 @@ TEST(RandomOrder, has_every_rank_once_and_differs_by_seed_and_index) {
     EXPECT_EQ(order, all);
 }
 
-TEST(RingNeighbours, are_cyclic_within_their_own_ring) {
+TEST(RingNeighbors, are_cyclic_within_their_own_ring) {
     // The ring of 3 that begins at position 4: 4 5 6.
-    EXPECT_EQ(ring_neighbours(4, 4, 3).next, 5);
-    EXPECT_EQ(ring_neighbours(4, 4, 3).previous, 6);
-    EXPECT_EQ(ring_neighbours(6, 4, 3).next, 4);
-    EXPECT_EQ(ring_neighbours(0, 0, 2).next, 1);
-    EXPECT_EQ(ring_neighbours(0, 0, 2).previous, 1);
+    EXPECT_EQ(ring_neighbors(4, 4, 3).next, 5);
+    EXPECT_EQ(ring_neighbors(4, 4, 3).previous, 6);
+    EXPECT_EQ(ring_neighbors(6, 4, 3).next, 4);
+    EXPECT_EQ(ring_neighbors(0, 0, 2).next, 1);
+    EXPECT_EQ(ring_neighbors(0, 0, 2).previous, 1);
 }
 
 }  // namespace

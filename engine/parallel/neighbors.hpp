@@ -17,7 +17,7 @@
 
 namespace effio {
 
-class Neighbours {
+class Neighbors {
   public:
     /// What a group has reported until now.
     struct Report {
@@ -29,8 +29,8 @@ class Neighbours {
     /// `names`: of the groups, as messages have them ("group 2 (mdtest)"); `mine`: index of this
     /// rank's. `grace_seconds`: how long a group may take to stop in order when another one ends
     /// the job.
-    Neighbours(std::string path, std::vector<std::string> names, std::size_t mine,
-               double grace_seconds)
+    Neighbors(std::string path, std::vector<std::string> names, std::size_t mine,
+              double grace_seconds)
         : path_(std::move(path)),
           names_(std::move(names)),
           mine_(mine),
@@ -64,12 +64,12 @@ class Neighbours {
     /// Another group that has given no sign of life for `limit` seconds, but gave some before: its
     /// ranks are all stopped, together with their watchdog. Ends the job in its place, as
     /// ExitCode::hung. From the thread that beats.
-    void look_for_the_frozen(double limit);
+    void find_frozen(double limit);
 
     /// Until each other group has ended or called off itself, at most for the grace and what
     /// removing files may take.
     void wait_for_others(Progress& progress) const;
-    /// Until all groups have ended, as long at most. The gravest of their codes and `mine`.
+    /// Until all groups have ended, as long at most. The worst of their codes and `mine`.
     ExitCode wait_for_all(Progress& progress, ExitCode mine) const;
 
   private:

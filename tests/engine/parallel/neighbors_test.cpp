@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "parallel/neighbours.hpp"
+#include "parallel/neighbors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,18 +11,18 @@
 namespace effio {
 namespace {
 
-struct NeighboursTest : testing::Test {
-    NeighboursTest() { std::ofstream(path_).flush(); }
-    ~NeighboursTest() override { std::filesystem::remove(path_); }
+struct NeighborsTest : testing::Test {
+    NeighborsTest() { std::ofstream(path_).flush(); }
+    ~NeighborsTest() override { std::filesystem::remove(path_); }
 
-    Neighbours group(std::size_t number) const {
+    Neighbors group(std::size_t number) const {
         return {path_, {"group 1 (ior)", "group 2 (mdtest)"}, number - 1, 60};
     }
-    std::string path_ = testing::TempDir() + "/neighbours-" + std::to_string(getpid());
+    std::string path_ = testing::TempDir() + "/neighbors-" + std::to_string(getpid());
     Progress progress_;
 };
 
-TEST_F(NeighboursTest, an_end_of_another_group_is_not_the_end_of_the_job) {
+TEST_F(NeighborsTest, an_end_of_another_group_is_not_the_end_of_the_job) {
     auto first = group(1);
     EXPECT_FALSE(first.look());
     group(2).end(ExitCode::io_error, "no space");
@@ -33,7 +33,7 @@ TEST_F(NeighboursTest, an_end_of_another_group_is_not_the_end_of_the_job) {
     EXPECT_FALSE(first.reports()[0].ended);
 }
 
-TEST_F(NeighboursTest, a_group_that_ends_the_job_is_heard_by_the_others_alone) {
+TEST_F(NeighborsTest, a_group_that_ends_the_job_is_heard_by_the_others_alone) {
     auto first = group(1);
     auto second = group(2);
     second.call_off(ExitCode::hung, "no progress");
@@ -44,7 +44,7 @@ TEST_F(NeighboursTest, a_group_that_ends_the_job_is_heard_by_the_others_alone) {
     EXPECT_EQ(second.cause(), "");
 }
 
-TEST_F(NeighboursTest, who_ends_the_job_waits_for_the_last_words_of_the_others) {
+TEST_F(NeighborsTest, who_ends_the_job_waits_for_the_last_words_of_the_others) {
     const auto first = group(1);
     const auto second = group(2);
     second.call_off(ExitCode::hung, "no progress");
@@ -56,17 +56,17 @@ TEST_F(NeighboursTest, who_ends_the_job_waits_for_the_last_words_of_the_others) 
     EXPECT_EQ(first.wait_for_all(progress_, ExitCode::interrupted), ExitCode::hung);
 }
 
-TEST_F(NeighboursTest, a_group_without_a_sign_of_life_is_called_off_by_another_one) {
+TEST_F(NeighborsTest, a_group_without_a_sign_of_life_is_called_off_by_another_one) {
     auto first = group(1);
     auto second = group(2);
     const auto called_off = [&] { return first.reports()[1].called_off; };
     first.beat();
     // Not seen yet: a group that has never given a sign prepares itself.
-    first.look_for_the_frozen(0);
-    first.look_for_the_frozen(0);
+    first.find_frozen(0);
+    first.find_frozen(0);
     EXPECT_FALSE(called_off());
     second.beat();
-    first.look_for_the_frozen(0);  // with a limit of nothing even a new one is too old
+    first.find_frozen(0);  // with a limit of nothing even a new one is too old
     EXPECT_EQ(called_off(), ExitCode::hung);
     EXPECT_TRUE(first.look());
     EXPECT_NE(first.cause().find("group 2 (mdtest) ended the job: no sign of life for 0 s"),
@@ -75,21 +75,21 @@ TEST_F(NeighboursTest, a_group_without_a_sign_of_life_is_called_off_by_another_o
     std::filesystem::remove(path_ + ".alive");
 }
 
-TEST_F(NeighboursTest, signs_of_life_and_ends_are_not_a_reason_to_call_off) {
+TEST_F(NeighborsTest, signs_of_life_and_ends_are_not_a_reason_to_call_off) {
     auto first = group(1);
     auto second = group(2);
     for (int i = 0; i < 3; ++i) {
         second.beat();
-        first.look_for_the_frozen(3600);
+        first.find_frozen(3600);
     }
     EXPECT_FALSE(first.reports()[1].called_off);
     second.end(ExitCode::done, "");
-    first.look_for_the_frozen(0);
+    first.find_frozen(0);
     EXPECT_FALSE(first.reports()[1].called_off);
     std::filesystem::remove(path_ + ".alive");
 }
 
-TEST_F(NeighboursTest, two_that_end_the_job_do_not_wait_for_each_others_files) {
+TEST_F(NeighborsTest, two_that_end_the_job_do_not_wait_for_each_others_files) {
     const auto first = group(1);
     const auto second = group(2);
     first.call_off(ExitCode::hung, "a");
@@ -99,7 +99,7 @@ TEST_F(NeighboursTest, two_that_end_the_job_do_not_wait_for_each_others_files) {
     EXPECT_FALSE(first.reports()[0].ended);
 }
 
-TEST_F(NeighboursTest, what_is_half_written_or_strange_is_skipped) {
+TEST_F(NeighborsTest, what_is_half_written_or_strange_is_skipped) {
     group(2).end(ExitCode::done, "");
     std::ofstream(path_, std::ios::app) << "{\"event\":\"end\",\"group\":7,\"exit_code\":5}\n[1]\n"
                                         << "{\"event\":\"call_off\",\"grou";
@@ -108,8 +108,8 @@ TEST_F(NeighboursTest, what_is_half_written_or_strange_is_skipped) {
     EXPECT_TRUE(first.reports()[1].ended);
 }
 
-TEST_F(NeighboursTest, no_rank_waits_for_a_file_that_this_node_does_not_see) {
-    const Neighbours blind(path_ + "-elsewhere", {"group 1 (ior)", "group 2 (mdtest)"}, 0, 1e9);
+TEST_F(NeighborsTest, no_rank_waits_for_a_file_that_this_node_does_not_see) {
+    const Neighbors blind(path_ + "-elsewhere", {"group 1 (ior)", "group 2 (mdtest)"}, 0, 1e9);
     blind.end(ExitCode::done, "");
     EXPECT_EQ(blind.wait_for_all(progress_, ExitCode::io_error), ExitCode::io_error);
 }

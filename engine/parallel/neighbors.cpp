@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "parallel/neighbours.hpp"
+#include "parallel/neighbors.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace effio {
 
-void Neighbours::write(const Json& line) const {
+void Neighbors::write(const Json& line) const {
     auto file = TextFile::extend("write", path_);
     if (!file) return;  // not visible on this node: the message is on stderr
     // Without the lock, network file systems may append at an outdated end of the file.
@@ -27,7 +27,7 @@ void Neighbours::write(const Json& line) const {
     if (!written) fmt::print(stderr, "effio: {}\n", written.error().text());
 }
 
-void Neighbours::send(const char* event, ExitCode status, const std::string& reason) const {
+void Neighbors::send(const char* event, ExitCode status, const std::string& reason) const {
     write(Json{{"event", event},
                {"group", number()},
                {"status", effio::name(status)},
@@ -35,7 +35,7 @@ void Neighbours::send(const char* event, ExitCode status, const std::string& rea
                {"reason", reason}});
 }
 
-std::vector<Neighbours::Report> Neighbours::reports() const {
+std::vector<Neighbors::Report> Neighbors::reports() const {
     std::vector<Report> all(names_.size());
     std::ifstream file(path_);
     for (std::string text; std::getline(file, text);) {
@@ -53,7 +53,7 @@ std::vector<Neighbours::Report> Neighbours::reports() const {
     return all;
 }
 
-bool Neighbours::look() {
+bool Neighbors::look() {
     if (called_off_.load()) return true;
     const auto all = reports();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -62,7 +62,7 @@ bool Neighbours::look() {
     return called_off_.load();
 }
 
-std::string Neighbours::cause() const {
+std::string Neighbors::cause() const {
     const auto all = reports();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (i == mine_ || !all[i].called_off) continue;
@@ -72,7 +72,7 @@ std::string Neighbours::cause() const {
 }
 
 // The file of the signs of life holds one number a group, each written by its root alone.
-void Neighbours::beat() {
+void Neighbors::beat() {
     const auto file = TextFile::share("write", path_ + ".alive");
     if (!file) return;
     ++beats_;
@@ -81,7 +81,7 @@ void Neighbours::beat() {
                   static_cast<off_t>(mine_ * sizeof beats_));
 }
 
-void Neighbours::look_for_the_frozen(double limit) {
+void Neighbors::find_frozen(double limit) {
     std::vector<std::uint64_t> counts(names_.size());
     const std::size_t bytes = counts.size() * sizeof(std::uint64_t);
     const int fd = ::open((path_ + ".alive").c_str(), O_RDONLY | O_CLOEXEC);
@@ -107,7 +107,7 @@ void Neighbours::look_for_the_frozen(double limit) {
 }
 
 template <class True>
-void Neighbours::wait_until(Progress& progress, True&& come) const {
+void Neighbors::wait_until(Progress& progress, True&& come) const {
     constexpr double removal_seconds = 8;  // end_job gives it 5
     const double deadline = Clock::monotonic_seconds() + grace_seconds_ + removal_seconds;
     // No one waits for what cannot be seen from this node.
@@ -117,7 +117,7 @@ void Neighbours::wait_until(Progress& progress, True&& come) const {
     }
 }
 
-void Neighbours::wait_for_others(Progress& progress) const {
+void Neighbors::wait_for_others(Progress& progress) const {
     wait_until(progress, [this] {
         const auto all = reports();
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -127,18 +127,18 @@ void Neighbours::wait_for_others(Progress& progress) const {
     });
 }
 
-ExitCode Neighbours::wait_for_all(Progress& progress, ExitCode mine) const {
-    ExitCode gravest = mine;
+ExitCode Neighbors::wait_for_all(Progress& progress, ExitCode mine) const {
+    ExitCode worst = mine;
     wait_until(progress, [&] {
         bool all_ended = true;
         for (const auto& group : reports()) {
             all_ended = all_ended && group.ended.has_value();
-            gravest = graver(gravest, group.ended.value_or(ExitCode::done));
-            gravest = graver(gravest, group.called_off.value_or(ExitCode::done));
+            worst = worse(worst, group.ended.value_or(ExitCode::done));
+            worst = worse(worst, group.called_off.value_or(ExitCode::done));
         }
         return all_ended;
     });
-    return gravest;
+    return worst;
 }
 
 }  // namespace effio
