@@ -11,7 +11,6 @@ from driver import made
 from driver.all_members import Amount, lines_of
 from effio.judge.compare import Side, compare
 from effio.judge.samples import Judged
-from effio.reframe import performance_of
 from effio.report.html import render
 from effio.report.listing import line_of
 from effio.report.points import points_of, table_of
@@ -25,6 +24,8 @@ from fuzz.reporting import report_everything
 @pytest.mark.parametrize("amount", Amount)
 @pytest.mark.parametrize("benchmark", made.ALL)
 def test_every_member_is_read(benchmark: str, amount: Amount, tmp_path: Path) -> None:
+    from effio.reframe import performance_of  # ReFrame is large, and each process collects this file
+
     path = made.write(tmp_path / "result.jsonl", lines_of(benchmark, amount))
     result = read_result(path)
     assert "</html>" in render([report_everything(result)], ["r"])

@@ -39,9 +39,9 @@ SMALL: dict[str, list[str]] = {
     "probe": ["--size=64KiB", "--reads=4", "--names=3", "--time=1ms", "--repetitions=2"],
 }
 # In virtual time: their loops fill a time.
-MODELLED = ("b-eff-io", "b-eff", "rings")
+MODELED = ("b-eff-io", "b-eff", "rings")
 # They keep no files.
-REMOVING = (*MODELLED, "interference", "probe", "mdtest")
+REMOVING = (*MODELED, "interference", "probe", "mdtest")
 
 
 def moved(measurements: list[dict[str, Any]]) -> Counter[str]:
@@ -59,7 +59,7 @@ def moved(measurements: list[dict[str, Any]]) -> Counter[str]:
 
 def command(name: str, data: Path) -> list[str]:
     words = [name, *(w.replace("{dir}", str(data)) for w in SMALL.get(name, []))]
-    if name in MODELLED:
+    if name in MODELED:
         return [*words, "--backend=sim"]
     if name not in REMOVING:
         words.append("--keep")
@@ -76,7 +76,7 @@ def faults_of(engine: Engine, name: str, place: Path) -> list[str]:
     data = place / "data"
     data.mkdir(parents=True)
     words = command(name, data)
-    rates = ["--plan-rate=100MB/s"] if name in MODELLED else []
+    rates = ["--plan-rate=100MB/s"] if name in MODELED else []
     reported = engine.alone([*words, "--plan-json", "--plan-ranks=2", *rates], place)
     assert reported.code == 0, reported
     whole = json.loads(reported.stdout)

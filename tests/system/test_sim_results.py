@@ -16,7 +16,7 @@ from effio.store.reader import read_result
 from engines import Engine
 from scale.counted import RUNS
 
-# On modelled storage where the benchmark has it; the model's numbers are not powers of two, so that
+# On modeled storage where the benchmark has it; the model's numbers are not powers of two, so that
 # sums of them are rounded.
 MODEL = "sim --backend-options latency=0.3ms,rank-rate=0.7GB/s"
 # These have their own model in RUNS, or none.
