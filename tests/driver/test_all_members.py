@@ -24,7 +24,8 @@ from fuzz.reporting import report_everything
 @pytest.mark.parametrize("amount", Amount)
 @pytest.mark.parametrize("benchmark", made.ALL)
 def test_every_member_is_read(benchmark: str, amount: Amount, tmp_path: Path) -> None:
-    from effio.reframe import performance_of  # ReFrame is large, and each process collects this file
+    # ReFrame is large, and each process collects this file.
+    from effio.reframe import performance_of
 
     path = made.write(tmp_path / "result.jsonl", lines_of(benchmark, amount))
     result = read_result(path)
