@@ -386,6 +386,11 @@ def test_quick_ends_with_a_card(
             assert line.title in done.stdout
     if ranks == 1:
         assert "it needs 2 ranks" in done.stdout
+    # The engine's own words for its rules are known to the card.
+    card = " ".join(done.stdout.split())
+    assert "it is shorter than 30 min (0.0 min)" in card
+    assert "it drops files from the caches (no --drop-cache is official)" in card
+    assert "not kept:" not in card
     (page,) = (with_engine.cwd / "effio-runs").glob("*.html")
     text = page.read_text()
     assert "What this storage does" in text
