@@ -117,6 +117,13 @@ def test_what_is_refused(
     assert message in run.stderr, run
 
 
+def test_nothing_measured_makes_no_table(any_engine: Engine, tmp_path: Path) -> None:
+    run = any_engine.run(["probe", *SMALL, "--dir", "/proc"], tmp_path)
+    assert run.code == 3, run
+    assert "cannot plan the run in /proc" in run.stderr
+    assert "Limits" not in run.stdout
+
+
 def test_a_file_system_without_a_way_past_the_cache(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:

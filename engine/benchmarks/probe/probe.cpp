@@ -162,7 +162,7 @@ Ending Probe::run(Job& job) {
         session.results.recorder().figure(f);
         table.row({limit.name, shown(limit.metric)});
     }
-    session.console.print("\nLimits\n" + table.text(2));
+    if (!limits.empty()) session.console.print("\nLimits\n" + table.text(2));
     return ending;
 }
 
