@@ -151,13 +151,16 @@ class _Run(GroupedCommand):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.option_name.startswith("--"):
-                raise
-            raise EffioError(
-                f"effio run {self.name} has no option '{fmt.plain(error.option_name, 100)}'",
-                hint=f"effio run {self.name} --help lists its options; the letters of an original "
-                "are understood by its classic program (effio-mpi classic --help)",
-            ) from None
+            raise self._unknown(error.option_name) from None
+
+    def _unknown(self, option: str) -> EffioError:
+        said = f"effio run {self.name} has no option '{fmt.plain(option, 100)}'"
+        hint = f"effio run {self.name} --help lists its options"
+        if not option.startswith("--"):
+            hint += "; the letters of an original are for its classic program (effio-mpi classic)"
+        names = [o[2:] for p in self.params for o in p.opts if o.startswith("--")]
+        meant = fmt.closest(option[2:], names)
+        return EffioError(said + (f"; did you mean --{meant}?" if meant else ""), hint=hint)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [self.options_metavar or ""]
