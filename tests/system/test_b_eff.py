@@ -206,7 +206,9 @@ def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None
 def test_a_signal_to_any_rank_stops_it_after_a_pattern(
     mpi: Engine, tmp_path: Path, rank: int
 ) -> None:
-    job = mpi.start(["b-eff", "--memory-per-rank=8MiB", "--quiet"], tmp_path)
+    # Lines come after all patterns of a length, which took 95 s once with 30 random ones.
+    small = ["--memory-per-rank=8MiB", "--random-patterns=2", "--loop-time=2ms"]
+    job = mpi.start(["b-eff", *small, "--quiet"], tmp_path)
     job.wait_for_measurements(10)
     os.kill(job.ranks()[rank], signal.SIGUSR1)
     run = job.finish()
