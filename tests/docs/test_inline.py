@@ -132,10 +132,10 @@ def test_an_option_that_a_page_names_exists(
 ) -> None:
     monkeypatch.setenv("EFFIO_ENGINE", str(any_engine.program))
     from effio.cli.campaign import campaign_parameters
-    from effio.cli.run import _options
+    from effio.cli.run_options import run_options
 
     known = _options_of(cli, click.Context(cli, info_name="effio"))
-    for option in (*campaign_parameters(), *_options()):
+    for option in (*campaign_parameters(), *run_options()):
         known |= {*option.opts, *option.secondary_opts}
     for benchmark in Program(any_engine.program, "of the test").info.benchmarks:
         known |= {f"--{option.name}" for option in benchmark.options}
