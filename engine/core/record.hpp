@@ -53,9 +53,9 @@ struct Spread {
 
 /// Parts of a measured interval with their times over the ranks, in seconds.
 using PartTimes = std::vector<Named<Spread>>;
-/// Null if there is no such part.
+/// Null if the part does not exist.
 const Spread* spread_of(const PartTimes& seconds, std::string_view part);
-/// Seconds of the slowest rank; 0 if there is no such part.
+/// Seconds of the slowest rank; 0 if the part does not exist.
 double longest(const PartTimes& seconds, std::string_view part);
 
 /// One measured cell. Everything in seconds and bytes.

@@ -139,7 +139,7 @@ struct VisitResult {
 
     /// If it is not valid.
     std::string why_invalid() const;
-    /// The slowest rank's; 0 if there is no such part.
+    /// Seconds of the slowest rank; 0 if the part does not exist.
     double longest(std::string_view part) const { return effio::longest(seconds, part); }
     double rate() const { return rate_of(bytes, counted_seconds); }
     /// Bytes over all seconds.

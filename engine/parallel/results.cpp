@@ -220,7 +220,7 @@ void FileSink::line(std::string_view text) {
     // What is written to a file without a name is lost when the run ends.
     if (written && is_at(descriptor_.get(), path_)) return;
     const Error error =
-        written ? io_error("cannot write the result file", path_, "it is no longer there")
+        written ? io_error("cannot write the result file", path_, "it was removed or renamed")
                 : system_error("cannot write the result file", path_, errno);
     if (!moved_ && rescue(written ? std::string_view() : text)) {
         fmt::print(stderr, "effio-mpi: {}; all results are kept in {}\n", error.text(), path_);

@@ -96,7 +96,7 @@ def test_show(kept: Effio) -> None:
     assert text.startswith(begin)
     assert "(writes until on storage; reads from memory)" in " ".join(text.split())
     assert "NOT VALID for comparison of systems" in text
-    assert "scheduled time 0.2 min >= 30 min (not reached)" in text
+    assert "scheduled for at least 30 min (this run: 0.2 min) (not reached)" in text
     # Rates with their unit, percentiles, hints, caches.
     row = next(line for line in text.splitlines() if line.startswith("1 KiB  "))
     assert row.split() == ["1", "KiB", "write", "20.00", "5.000", "40.00", "30.00", "25.00"]

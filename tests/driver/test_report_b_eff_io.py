@@ -41,8 +41,8 @@ def test_the_headline(tmp_path: Path) -> None:
     assert (headline.name, headline.shown(), headline.valid) == ("b_eff_io", "300.0 MB/s", False)
     assert headline.context == "on 2 ranks, ext4"
     assert [(r.text, r.met) for r in headline.reasons] == [
-        ("scheduled time 0.2 min >= 30 min", False),
-        ("error count (0) == 0", True),
+        ("scheduled for at least 30 min (this run: 0.2 min)", False),
+        ("no errors (this run: 0)", True),
     ]
 
 

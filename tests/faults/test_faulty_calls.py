@@ -41,7 +41,7 @@ def test_one_checked_double_is_wrong(faulty: Faulty, place: int, double: int) ->
     assert result.end["errors"] == [error]
     figure = result.figure("b_eff_io")
     assert figure["valid"] is False
-    assert "not reached: error count (1) == 0" in figure["reasons"]
+    assert "not reached: no errors (this run: 1)" in figure["reasons"]
     assert list(faulty.data.iterdir()) == []
 
 
@@ -59,7 +59,7 @@ def test_any_flipped_byte_is_found_by_full_verification(faulty: Faulty) -> None:
     assert error["offset_bytes"] == place
     assert "1 wrong bytes in the call" in error["cause"]
     # Both the first write (read back before the rewrite) and the rewrite are found.
-    assert "not reached: error count (2) == 0" in run.result.figure("b_eff_io")["reasons"]
+    assert "not reached: no errors (this run: 2)" in run.result.figure("b_eff_io")["reasons"]
 
 
 def test_collective_writes_fail(faulty: Faulty) -> None:
@@ -150,7 +150,7 @@ def test_no_shared_pointer_here(faulty: Faulty) -> None:
     assert figure["metric"]["value"] == 0
     assert figure["detail"]["used"] is False
     assert "MPI_File_write_ordered" in figure["detail"]["note"]
-    reported = "not reached: shared file pointers must be used for pattern type 1"
+    reported = "not reached: shared file pointers in pattern type shared"
     assert reported in run.result.figure("b_eff_io")["reasons"]
     check_files(run.result, faulty.data, 0, 2, 2 * MIB)
 

@@ -116,7 +116,7 @@ def test_a_place_that_vanishes(
     rescued = other / f"effio-rescued-{place.name}-r.jsonl"
     reported = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
     assert reported == [
-        f"effio-mpi: cannot write the result file {place}/r.jsonl: it is no longer there; all"
+        f"effio-mpi: cannot write the result file {place}/r.jsonl: it was removed or renamed; all"
         f" results are kept in {rescued}"
     ]
     kept = load(rescued)

@@ -164,7 +164,9 @@ def test_what_options_change_in_the_calls(
     more = ["--verify=full"] if word == PIECES else []
     result = traced(any_engine, tmp_path, data, word, *more)
     number = result.figure("b_eff_io")
-    assert any("not official" in reason for reason in number["reasons"]) == (word == PIECES)
+    assert any("in one piece of memory" in reason for reason in number["reasons"]) == (
+        word == PIECES
+    )
     text = (tmp_path / "trace.0").read_text()
     assert ("UNIQUE_OPEN" in text) == (word != "--no-unique-open")
     assert ("_ordered" in text) == (word != "--no-shared-pointer")

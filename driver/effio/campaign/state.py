@@ -66,8 +66,7 @@ class Called(BaseModel):
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes between two calls: titles of the points that are new, and of those that are no longer
-    requested for."""
+    """Changes of a campaign between two calls: titles of new points and of removed ones."""
 
     new: Sequence[str] = ()
     gone: Sequence[str] = ()

@@ -25,8 +25,8 @@ _ALIKE = 0.1
 @dataclass(frozen=True)
 class Expected:
     """What is expected of one step. Seconds in a run of the application; `low` and `high` are the
-    bounds of their 95 % interval. `reason`: why there is no answer. `odd`: what makes it
-    misleading."""
+    bounds of their 95 % interval. `reason`: why the times are unknown. `odd`: what makes
+    them misleading."""
 
     step: str
     what: str  # the operation on names, or the access

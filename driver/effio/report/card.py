@@ -8,7 +8,6 @@ bytes were. A rate of memory does not answer a question about storage, and says 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,21 +20,6 @@ from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_o
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
 from effio.store.traffic import traffic_of
-
-# Rules of official runs as the engine words them, and what to say where one is not kept.
-_UNMET = (
-    (r"scheduled time ([\d.]+) min >= (\d+) min", r"it is shorter than \2 min (\1 min)"),
-    (r"error count \((\d+)\) == 0", r"errors: \1"),
-    (r"rows cut short by the cap on bytes \((\d+)\) == 0", r"rows that --max-bytes cut short: \1"),
-    (
-        r"ranks ran at different times: .*\((\d+)\) == 0",
-        r"rows whose ranks ran at different times: \1",
-    ),
-    (
-        r"caches are left as the definition finds them \((.*)\)",
-        r"it drops files from the caches (\1 is official)",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -258,14 +242,6 @@ def _dropped(result: Result) -> str:
     return "files dropped from the page cache before they are read"
 
 
-def unmet_in_words(rule: str) -> str:
-    """Why a rule of official runs is not kept, in a reader's words."""
-    for pattern, words in _UNMET:
-        if found := re.fullmatch(pattern, rule):
-            return found.expand(words)
-    return f"not kept: {rule}"
-
-
 def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
@@ -280,8 +256,8 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     if reported := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
         text += f" ({reported})"
     if headline.verdict:
-        unmet = "; ".join(unmet_in_words(r.text) for r in headline.reasons if not r.met)
-        text += f". {headline.verdict}" + (f": {unmet}" if unmet else "")
+        unmet = "; ".join(r.text for r in headline.reasons if not r.met)
+        text += f". {headline.verdict}" + (f" (that requires: {unmet})" if unmet else "")
     return text + "."
 
 

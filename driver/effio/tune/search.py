@@ -2,12 +2,11 @@
 """The search itself, over anything that measures a set-up: successive halving against the default,
 then a fresh confirmation that alone decides.
 
-A round runs the default and every setting that is left once, in an order that is shuffled and, the
-next time, reversed; a setting's gain in a round is its value over the default's, so that what both
-had in common goes out. After some rounds the better half stays (Karnin et al. 2013), in each group
-of its own. The winner of many looks better than it is, because it won by chance too: so its gain in
-the search is an estimate that nothing is claimed of, and it is measured again, alternately with the
-default, in runs that the search has not seen.
+A round runs the default and every remaining setting once, in a shuffled order that the next round
+reverses. A setting's gain in a round is its value divided by the default's: conditions that both
+had cancel. After some rounds the better half of each group stays (Karnin et al. 2013). The winner
+of many settings won partly by chance, so its gain in the search is too high and only an estimate.
+The confirmation measures the winner again, alternately with the default, in new runs.
 """
 
 from __future__ import annotations

@@ -153,18 +153,17 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
     const auto& partition = partitions[i];
     const double minutes = setup.scheduled_seconds() / 60;
     std::vector<Criterion> list{
-        {fmt::format("scheduled time {:3.1f} min >= 30 min", minutes),
+        {fmt::format("scheduled for at least 30 min (this run: {:.1f} min)", minutes),
          setup.scheduled_seconds() >= valid_partition_seconds},
-        {"shared file pointers must be used for pattern type 1", setup.shared_pointer},
-        {fmt::format("error count ({}) == 0", partition.errors), partition.errors == 0}};
+        {"shared file pointers in pattern type shared", setup.shared_pointer},
+        {fmt::format("no errors (this run: {})", partition.errors), partition.errors == 0}};
     if (const int cut = partition.rows_cut_short(); cut > 0) {
-        list.push_back({fmt::format("rows cut short by the cap on bytes ({}) == 0", cut), false});
+        list.push_back({fmt::format("no row cut short by --max-bytes (this run: {})", cut), false});
     }
     if (const int late = partition.rows_by_common_clock(); late > 0) {
-        list.push_back({fmt::format("ranks ran at different times: not comparable; rows that rank "
-                                    "0's clock did not see in full ({}) == 0",
-                                    late),
-                        false});
+        list.push_back(
+            {fmt::format("all ranks run at the same time (rows in which they did not: {})", late),
+             false});
     }
     if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
     if (setup.parameters.rounds > 1) {
@@ -186,10 +185,9 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
         list.push_back({fmt::format("calls as in the definition, not with {}", mpi.text()), false});
     }
     if (const auto& memory = setup.parameters.memory; memory.given()) {
-        list.push_back({fmt::format("not official: the definition has the data of a call in one "
-                                    "piece of memory, not in {}",
-                                    memory.text()),
-                        false});
+        list.push_back(
+            {fmt::format("the data of a call are in one piece of memory, not in {}", memory.text()),
+             false});
     }
     return list;
 }

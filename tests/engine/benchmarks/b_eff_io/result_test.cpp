@@ -81,7 +81,7 @@ TEST(RowSpan, a_row_by_the_common_clock_makes_the_run_not_comparable) {
     run.partitions = {p};
     const auto list = run.criteria(0);
     const auto criterion = std::find_if(list.begin(), list.end(), [](const Criterion& c) {
-        return c.text.starts_with("ranks ran at different times: not comparable");
+        return c.text.starts_with("all ranks run at the same time");
     });
     ASSERT_NE(criterion, list.end());
     EXPECT_FALSE(criterion->reached);
@@ -155,27 +155,28 @@ TEST(Result, all_three_criteria_make_a_run_valid) {
     EXPECT_TRUE(run.valid(0));
     const auto list = run.criteria(0);
     ASSERT_EQ(list.size(), 3U);
-    EXPECT_EQ(list[0].text, "scheduled time 30.0 min >= 30 min");
-    EXPECT_EQ(list[1].text, "shared file pointers must be used for pattern type 1");
-    EXPECT_EQ(list[2].text, "error count (0) == 0");
+    EXPECT_EQ(list[0].text, "scheduled for at least 30 min (this run: 30.0 min)");
+    EXPECT_EQ(list[1].text, "shared file pointers in pattern type shared");
+    EXPECT_EQ(list[2].text, "no errors (this run: 0)");
 }
 
 TEST(Result, the_time_of_the_partition_counts_and_not_that_of_the_run) {
     auto run = official({{1, 10}, {2, 10}, {4, 10}});
     EXPECT_TRUE(run.valid(2));
     run.setup.budget = time_budget(1800, 3, false);
-    EXPECT_EQ(missed(run), (std::vector<std::string>{"scheduled time 10.0 min >= 30 min"}));
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"scheduled for at least 30 min (this run: 10.0 min)"}));
     run.setup.budget = time_budget(3 * 1800 - 1, 3, false);
-    EXPECT_EQ(missed(run), (std::vector<std::string>{"scheduled time 30.0 min >= 30 min"}));
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"scheduled for at least 30 min (this run: 30.0 min)"}));
 }
 
 TEST(Result, individual_pointers_and_errors_are_not_valid) {
     auto run = official({{1, 10}});
     run.setup.shared_pointer = false;
     run.partitions[0].errors = 7;
-    EXPECT_EQ(missed(run),
-              (std::vector<std::string>{"shared file pointers must be used for pattern type 1",
-                                        "error count (7) == 0"}));
+    EXPECT_EQ(missed(run), (std::vector<std::string>{"shared file pointers in pattern type shared",
+                                                     "no errors (this run: 7)"}));
     EXPECT_FALSE(run.valid(0));
 }
 
@@ -187,7 +188,7 @@ TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_reported) {
     run.partitions[0].rows[0][9]->stopped = StopReason::cap;
     run.partitions[0].rows[1][2]->valid = false;
     EXPECT_EQ(missed(run),
-              (std::vector<std::string>{"rows cut short by the cap on bytes (2) == 0",
+              (std::vector<std::string>{"no row cut short by --max-bytes (this run: 2)",
                                         "no row is INVALID", "scheduled times are not adapted",
                                         "storage is reached through MPI-IO, not sim"}));
     run = official({{1, 10}});
@@ -201,9 +202,8 @@ TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_reported) {
     run = official({{1, 10}});
     run.setup.parameters.memory.piece = Bytes{64};
     EXPECT_EQ(missed(run),
-              (std::vector<std::string>{"not official: the definition has the data of a call in "
-                                        "one piece of memory, not in pieces of 64 B with gaps of "
-                                        "64 B"}));
+              (std::vector<std::string>{"the data of a call are in one piece of memory, not in "
+                                        "pieces of 64 B with gaps of 64 B"}));
 }
 
 }  // namespace

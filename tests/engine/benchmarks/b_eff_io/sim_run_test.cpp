@@ -149,7 +149,7 @@ TEST_F(SimRun, a_virtual_run_is_not_valid_and_says_why) {
     for (const auto& c : result.criteria(0)) {
         if (!c.reached) missed.push_back(c.text);
     }
-    EXPECT_EQ(missed, (std::vector<std::string>{"scheduled time 0.0 min >= 30 min",
+    EXPECT_EQ(missed, (std::vector<std::string>{"scheduled for at least 30 min (this run: 0.0 min)",
                                                 "storage is reached through MPI-IO, not sim"}));
 }
 
