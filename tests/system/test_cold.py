@@ -44,32 +44,40 @@ def reported(cache: dict[str, Any]) -> None:
 def test_reads_are_cold_by_default(
     any_engine: Engine, tmp_path: Path, disk: Path, backend: str
 ) -> None:
-    result = ior(any_engine, tmp_path, "--block=4MiB", "--backend", backend).result
-    (read,) = caches(result, "read")
-    reported(read)
-    assert read["verdict"] == "device", read
-    assert read["ways"] == ["dropped"]
-    assert read["process_read_bytes"] >= 0.95 * 8 * MIB
-    assert read["resident_after_fraction"] > 0.5
-    assert "came from the device" in read["reason"]
-    (write,) = caches(result, "write")
-    assert write["ways"] == []
-    assert write["resident_before_fraction"] is None
-    # The device has got them all, and maybe more for others.
-    assert write["unwritten_bytes"] <= 0.05 * 8 * MIB
+    words = ("--block=4MiB", "--backend", backend, "--repetitions=3")
+    result = ior(any_engine, tmp_path, *words).result
+    reads = caches(result, "read")
+    for read in reads:
+        reported(read)
+        assert read["verdict"] == "device", read
+        assert read["ways"] == ["dropped"]
+        assert read["process_read_bytes"] >= 0.95 * 8 * MIB
+        assert "came from the device" in read["reason"]
+    # The best of three: the system takes pages away when other tests need memory.
+    assert max(read["resident_after_fraction"] for read in reads) > 0.9
+    for write in caches(result, "write"):
+        assert write["ways"] == []
+        assert write["resident_before_fraction"] is None
+        # The device has got them all, and maybe more for others.
+        assert write["unwritten_bytes"] <= 0.05 * 8 * MIB
     assert result.run["options"]["drop-cache"] == "on"
 
 
 def test_what_is_not_dropped_comes_from_memory(
     any_engine: Engine, tmp_path: Path, disk: Path
 ) -> None:
-    run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off")
-    (read,) = caches(run.result, "read")
-    reported(read)
-    assert read["ways"] == []
-    assert read["verdict"] == "cache", read
-    # All, but for what the system took away because other tests need memory.
-    assert min(read["resident_before_fraction"], read["resident_after_fraction"]) > 0.5
+    run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off", "--repetitions=3")
+    reads = caches(run.result, "read")
+    for read in reads:
+        reported(read)
+        assert read["ways"] == []
+    # At least one of three: the system takes pages away when other tests need memory.
+    whole = [
+        read["verdict"]
+        for read in reads
+        if read["resident_before_fraction"] == read["resident_after_fraction"] == 1
+    ]
+    assert set(whole) == {"cache"}, reads
     assert run.result.run["options"]["drop-cache"] == "off"
 
 

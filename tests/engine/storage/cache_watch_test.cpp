@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "../shared_directory.hpp"
 #include "../test_session.hpp"
 #include "core/buffer.hpp"
@@ -45,18 +47,23 @@ struct Cache : testing::Test {
 };
 
 TEST_F(Cache, what_was_just_written_is_resident_until_it_is_dropped) {
-    write_and_sync();
-    const auto resident = resident_fraction(path);
-    ASSERT_TRUE(resident);
-    // The system takes some of it away when others need memory.
-    EXPECT_GT(*resident, 0.5);
-    EXPECT_LE(*resident, 1.0);
+    // The best of five attempts: the system takes pages away when others need memory.
+    const auto most_resident = [this](const auto& touch) {
+        double most = 0;
+        for (int attempt = 0; attempt < 5 && most <= 0.9; ++attempt) {
+            touch();
+            most = std::max(most, resident_fraction(path).value_or(0));
+        }
+        return most;
+    };
+    const double written = most_resident([this] { write_and_sync(); });
+    EXPECT_GT(written, 0.9);
+    EXPECT_LE(written, 1.0);
     const auto dropped = drop_from_cache(path);
     ASSERT_TRUE(dropped);
     if (on_disk()) {
         EXPECT_LT(*dropped, 0.5);
-        read();
-        EXPECT_GT(*resident_fraction(path), 0.5);
+        EXPECT_GT(most_resident([this] { read(); }), 0.9);
     } else {
         EXPECT_LE(*dropped, 1.0);
     }
