@@ -20,7 +20,7 @@ _KEEP = "Results"
 
 
 def run_options() -> list[click.Option]:
-    """The driver's own."""
+    """The options of effio itself."""
 
     def option(*flags: str, group: str, **kw: Any) -> click.Option:
         return GroupedOption(list(flags), group=group, **kw)
@@ -94,7 +94,7 @@ def run_options() -> list[click.Option]:
 
 
 class BenchmarkCommand(GroupedCommand):
-    """`run` gets the values of all options."""
+    """The command of one benchmark; `run` gets the values of all options."""
 
     def __init__(self, benchmark: BenchmarkInfo, run: Callable[[dict[str, Any]], None]) -> None:
         own = run_options()
