@@ -76,7 +76,8 @@ def generate(root: Path, count: int) -> None:
             lines.append(_measurement(seq + 1, access, seq // 2, 1e6 * (number + 1)))
         end = {"status": "done", "exit_code": 0, "total_seconds": 4.0}
         lines.append({"schema": "effio-result/1.2", "kind": "end", "seq": 5, **end})
-        (folder / "result.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        texts = [json.dumps(line, separators=(",", ":")) for line in lines]  # as the engine does
+        (folder / "result.jsonl").write_text("".join(f"{text}\n" for text in texts))
         record = {
             "schema": "effio-run/1", "id": name, "created": "2026-01-01T00:00:00Z",
             "benchmark": "ior", "arguments": [], "directory": "/", "command": [],

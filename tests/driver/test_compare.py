@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from driver import made
@@ -39,9 +40,7 @@ def cell(rate: float, repetition: int = 1, /, **more: Any) -> made.Line:
 
 def run(name: str, cells: Sequence[made.Line], started: str = START, **more: Any) -> Judged:
     head, *lines = made.checked([made.run_line(started=started, **more), *cells])
-    result = Result(
-        Path(name), Run.model_validate(head), [Measurement.model_validate(line) for line in lines]
-    )
+    result = Result(Path(name), Run.model_validate(head), msgspec.convert(lines, list[Measurement]))
     return Judged(name, Path(name), result)
 
 
@@ -343,7 +342,7 @@ def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str,
         for i, value in enumerate(FAST):
             line = made.figure(benchmark, value, unit, benchmark=benchmark)
             whole = run(f"{name}{i}", [], night(name, i), benchmark=benchmark)
-            whole.result.figures.append(Figure.model_validate(line))
+            whole.result.figures.append(msgspec.convert(line, Figure))
             runs.append(whole)
         return Side(name, runs)
 

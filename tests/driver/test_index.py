@@ -62,7 +62,7 @@ def test_what_changes_is_noticed(root: Path, opened: Opened) -> None:
     folders = Store(root).folders()
     shutil.rmtree(folders[0].path)
     folders[1].write_notes(folders[1].notes().model_copy(update={"tags": ("odd",)}))
-    text = folders[2].result_path.read_text().replace('"status": "done"', '"status": "hung"')
+    text = folders[2].result_path.read_text().replace('"status":"done"', '"status":"hung"')
     folders[2].result_path.write_text(text)
     folders[3].result_path.unlink()
     entries, read = opened()

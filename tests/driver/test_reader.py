@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,42 @@ def test_python_parses_only_what_is_unusual(
         _replace(2, line.replace(number, "9223372036854775807"))(result_file)
 
 
+def test_repetitions_share_the_object_of_their_place(result_file: Path) -> None:
+    """Only those whose places are written alike: 1 is neither 1.0 nor true."""
+    for number, value in ((2, 1), (3, 1), (4, 1.0), (5, True)):
+        _member(number, "where", {"queue": value})(result_file)
+    places = [m.where for m in read_result(result_file).measurements[:4]]
+    assert places[0] is places[1]
+    assert [repr(place["queue"]) for place in places] == ["1", "1", "1.0", "True"]
+
+
+@pytest.mark.parametrize("name", ["where", "detail", "hints_asked", "hints_granted"])
+def test_an_object_that_is_null_is_empty(name: str, result_file: Path) -> None:
+    _member(2, name, None)(result_file)
+    assert getattr(read_result(result_file).measurements[0], name) == {}
+
+
+def test_a_line_is_read_alike_by_both_parsers(result_file: Path) -> None:
+    """The quick one reads lines that start as the engine's do."""
+    quick = [json.loads(line) for line in _lines(result_file)]
+    result_file.write_text("".join(json.dumps(one, separators=(",", ":")) + "\n" for one in quick))
+    first = read_result(result_file)
+    result_file.write_text("".join(json.dumps(dict(reversed(one.items()))) + "\n" for one in quick))
+    second = read_result(result_file)
+    assert first.measurements == second.measurements
+    assert first.figures == second.figures
+    assert first.end == second.end
+
+
+def test_the_garbage_collector_is_on_again(result_file: Path) -> None:
+    read_result(result_file)
+    assert gc.isenabled()
+    _replace(3, "{not json")(result_file)
+    with pytest.raises(ResultError):
+        read_result(result_file)
+    assert gc.isenabled()
+
+
 def test_a_torn_last_line_is_said_and_the_rest_is_kept(result_file: Path) -> None:
     whole = result_file.read_text().splitlines(keepends=True)
     result_file.write_text("".join(whole[:5]) + whole[5][:100])
@@ -105,7 +142,7 @@ def _member(number: int, name: str, value: object) -> Callable[[Path], object]:
     def do(path: Path) -> None:
         line = json.loads(_lines(path)[number - 1])
         line[name] = value
-        _replace(number, json.dumps(line))(path)
+        _replace(number, json.dumps(line, separators=(",", ":")))(path)  # as the engine does
 
     return do
 
@@ -136,11 +173,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "from the future": (_member(1, "schema", "effio-result/2"), "a newer effio reads it"),
     "unknown kind": (_member(2, "kind", "joke"), "line 2: unknown kind of line: 'joke'"),
     "kind is a list": (_member(2, "kind", ["run"]), "line 2: unknown kind of line"),
-    "bytes negative": (_member(2, "bytes", -1), "bytes: Input should be greater"),
-    "bytes text": (_member(2, "bytes", "12"), "bytes: Input should be a valid integer"),
-    "valid text": (_member(2, "valid", "perhaps"), "valid: Input should be a valid boolean"),
-    "no access": (_member(2, "access", None), "access: Input should be a valid string"),
-    "seconds": (_member(2, "seconds", [1]), "seconds: Input should be a valid dictionary"),
+    "bytes negative": (_member(2, "bytes", -1), "bytes: Expected `int` >= 0"),
+    "bytes text": (_member(2, "bytes", "12"), "bytes: Expected `int`, got `str`"),
+    "valid text": (_member(2, "valid", "perhaps"), "valid: Expected `bool`, got `str`"),
+    "no access": (_member(2, "access", None), "access: Expected `str`, got `null`"),
+    "seconds": (_member(2, "seconds", [1]), "seconds: Expected `object`, got `array`"),
     "benchmark with a path": (_member(1, "benchmark", "../../x"), "benchmark: String should match"),
 }
 

@@ -134,7 +134,7 @@ def test_exact_values_of_the_detectors() -> None:
 
 def test_kendalls_score_of_many_values_is_exact() -> None:
     """4000 values, sorted: 2000 of their 7,998,000 pairs are equal."""
-    pairs_up = detection._pairs_up
+    pairs_up = detection.kendall_score
     rising = np.arange(4000.0) // 2
     assert float(pairs_up(rising)) == 7_996_000
     assert float(pairs_up(-rising)) == -7_996_000

@@ -122,7 +122,7 @@ def _inversions(count: int) -> Floats:
 _MANY = 2000
 
 
-def _pairs_up(values: Floats) -> Floats:
+def kendall_score(values: Floats) -> Floats:
     """Kendall's score: the number of pairs whose later value is larger, minus the number of pairs
     whose later value is smaller."""
     count = values.shape[-1]
@@ -147,7 +147,7 @@ def trend(values: Floats) -> Floats:
     """Probability of a trend as clear in independent values (Mann and Kendall, two-sided; exact up
     to 40 values)."""
     count = values.shape[-1]
-    score = _pairs_up(values)
+    score = kendall_score(values)
     if count <= 40:
         chances = np.cumsum(_inversions(count)[::-1])[::-1]  # of that many or more
         pairs = count * (count - 1) / 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pydantic import ValidationError
+import msgspec
 
 from effio import text as fmt
 from effio.report import common, generic
@@ -83,8 +83,8 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
 def _times(reported: object) -> CallTimes | None:
     """The call times of one side, if it had calls."""
     try:
-        times = CallTimes.model_validate(reported)
-    except ValidationError:
+        times = msgspec.convert(reported, CallTimes)
+    except msgspec.ValidationError:
         return None
     return times if times.count else None
 

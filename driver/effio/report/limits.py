@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.report import common
-from effio.report.model import Cell, Column, Quantity, Section, Table
+from effio.report.model import Cell, Column, Quantity, Section, Table, made_late
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
@@ -87,39 +87,26 @@ class Probe:
         return found
 
 
-def _rows(limit_of: LimitOf, cells: Sequence[Measurement]) -> list[list[Cell]]:
-    keys = common.keys_of(cells)
-    rows: list[list[Cell]] = []
-    for m in cells:
-        limit = limit_of(m)
-        if limit is None or m.rate.value is None:
-            continue
-        name, value = limit
-        unit = m.rate.unit
-        share = m.rate.value / value
-        rows.append(
-            [
-                *(k.of(m) for k in keys),
-                Quantity(m.rate.value, unit),
-                share,
-                name,
-                Quantity(value, unit),
-            ]
-        )
-    return rows
-
-
 def share_table(limit_of: LimitOf, result: Result, title: str, limit: str, caption: str) -> Table:
     """Rates as a percentage of their `limit`: a row for each measurement that has one."""
     cells = [m for m in result.measurements if m.valid and (m.rate.value or 0) > 0]
+    limited = [(m, found) for m in cells if (found := limit_of(m)) is not None]
+    keys = common.keys_of(cells) if limited else []
+
+    def row(one: tuple[Measurement, tuple[str, float]]) -> list[Cell]:
+        m, (name, highest) = one
+        rate = m.rate.value or 0.0
+        own = (Quantity(rate, m.rate.unit), rate / highest, name, Quantity(highest, m.rate.unit))
+        return [*(k.of(m) for k in keys), *own]
+
     columns = [
-        *(k.column for k in common.keys_of(cells)),
+        *(k.column for k in keys),
         Column("rate"),
         Column(f"of the {limit}", "1", "%", 3),
         Column(limit),
         Column("which is"),
     ]
-    return Table(columns, _rows(limit_of, cells), title, caption)
+    return Table(columns, made_late(limited, row), title, caption)
 
 
 def section_of(probe: Probe, result: Result) -> Section | None:

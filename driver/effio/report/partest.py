@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from effio import text as fmt
 from effio.report import common
 from effio.report.model import (
@@ -53,7 +55,7 @@ def _everywhere(rates: Sequence[FigureRecord]) -> list[FigureRecord]:
     for f in rates:
         own = f.where.get("chunk_bytes")
         for size in sizes if own is None and sizes else [own]:
-            placed.append(f.model_copy(update={"where": {**f.where, "chunk_bytes": size}}))
+            placed.append(replace(f, where={**f.where, "chunk_bytes": size}))
     return placed
 
 

@@ -28,10 +28,10 @@ class Place(str, Enum):
 
     @classmethod
     def of(cls, m: Measurement) -> Place:
-        try:
-            return cls(m.cache.verdict) if m.cache else cls.UNKNOWN
-        except ValueError:
-            return cls.UNKNOWN
+        return _PLACES.get(m.cache.verdict, cls.UNKNOWN) if m.cache else cls.UNKNOWN
+
+
+_PLACES: Mapping[str, Place] = {place.value: place for place in Place}
 
 
 # Bytes count as being on storage, or in memory, if all but this share of them are.

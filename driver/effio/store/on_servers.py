@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from effio import text as fmt
 from effio.store.evidence import NEARLY, NETWORK, Place, is_absent, is_reading
 from effio.store.reader import Result
@@ -100,13 +102,8 @@ def _cache(m: Measurement, cache: Cache, files: FileSystem | None) -> Cache:
 
 
 def _judged(cache: Cache, place: Place, reason: str, share: float | None) -> Cache:
-    return cache.model_copy(
-        update={
-            "verdict": place.value,
-            "storage_fraction": share,
-            "reason": reason,
-            "client": NETWORK,
-        }
+    return replace(
+        cache, verdict=place.value, storage_fraction=share, reason=reason, client=NETWORK
     )
 
 
@@ -116,7 +113,7 @@ def judged_by_network(result: Result) -> list[Measurement]:
     for m in result.measurements:
         if m.bytes > 0 and m.cache and Place.of(m) is Place.UNKNOWN:
             cache = _cache(m, m.cache, result.run.file_system)
-            judged.append(m if cache is m.cache else m.model_copy(update={"cache": cache}))
+            judged.append(m if cache is m.cache else replace(m, cache=cache))
         else:
             judged.append(m)
     return judged

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import IO, Any
 
+from msgspec.structs import asdict
+
 from effio import text as fmt
 from effio.store.reader import Result
 
@@ -135,7 +137,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
             "better": f.metric.better,
             "valid": f.valid,
             "reasons": "; ".join(f.reasons) or None,
-            **(_flat("samples_", f.samples.model_dump()) if f.samples else {}),
+            **(_flat("samples_", asdict(f.samples)) if f.samples else {}),
             **_flat("where_", f.where),
             **_flat("detail_", f.detail),
             **_place(result),

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from effio import text as fmt
 from effio.report.common.names import grouped
 from effio.store import records
@@ -37,16 +39,15 @@ def _joined(earlier: Measurement, later: Measurement) -> Measurement:
     whole = later if rates[0] is not None else earlier  # an invalid one stays invalid
     rate = whole.rate
     if None not in rates and total.max > 0:
-        rate = rate.model_copy(update={"value": both / total.max})
-    return whole.model_copy(
-        update={
-            "bytes": both,
-            "operations": earlier.operations + later.operations,
-            "seconds": {**later.seconds, "total": total},
-            "rate": rate,
-            "stopped_by": "cap" if earlier.stopped_by == "cap" else later.stopped_by,
-            "error_count": earlier.error_count + later.error_count,
-        }
+        rate = replace(rate, value=both / total.max)
+    return replace(
+        whole,
+        bytes=both,
+        operations=earlier.operations + later.operations,
+        seconds={**later.seconds, "total": total},
+        rate=rate,
+        stopped_by="cap" if earlier.stopped_by == "cap" else later.stopped_by,
+        error_count=earlier.error_count + later.error_count,
     )
 
 

@@ -64,7 +64,8 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
                 "Simulated: time is virtual and no storage was touched.", "caches", "info", "cache"
             )
         ]
-    evidence = headline.evidence or evidence_of(result.measurements)
+    of_all = evidence_of(result.measurements)
+    evidence = headline.evidence or of_all
     if not evidence:
         return []
     place = place_of(evidence)
@@ -78,8 +79,7 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
         text += "".join(
             f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
-    whole = [one.sentence() for one in evidence_of(result.measurements)]
-    if headline.evidence and not {one.sentence() for one in evidence} <= {*whole}:
+    if not {one.sentence() for one in evidence} <= {one.sentence() for one in of_all}:
         text += f" This holds for {headline.name or 'this number'}; other measurements differ."
     levels: dict[Place, Level] = {Place.DEVICE: "good", Place.SERVERS: "info"}
     return [Finding(text, "caches", levels.get(place, "warn"), "cache")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 from effio import text as fmt
 from effio.report.model import Finding
@@ -53,8 +52,12 @@ def _drifts(values: Sequence[float]) -> bool:
     factor = max(ends) / min(ends)
     if factor < (_DRIFT_OF_THREE if len(values) == 3 else _DRIFT):
         return False
-    signs = [(b > a) - (b < a) for a, b in combinations(values, 2)]
-    return abs(sum(signs)) >= _ONE_WAY * len(signs)
+    import numpy as np  # not at every start
+
+    from effio.judge.detection import kendall_score
+
+    pairs = len(values) * (len(values) - 1) / 2
+    return bool(abs(kendall_score(np.asarray(values))) >= _ONE_WAY * pairs)
 
 
 def drift_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) -> Finding | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pydantic import TypeAdapter, ValidationError
+import msgspec
 
 from effio import text as fmt
 from effio.report.common.names import cell_name
@@ -60,8 +60,8 @@ def stuck_calls(result: Result) -> list[StuckCall]:
     """Where the ranks of a run were that the watchdog ended."""
     reported = result.end.detail.get("calls") if result.end else None
     try:
-        return TypeAdapter(list[StuckCall]).validate_python(reported or [])
-    except ValidationError:
+        return msgspec.convert(reported or [], list[StuckCall])
+    except msgspec.ValidationError:
         return []
 
 

@@ -32,7 +32,8 @@ def _coordinate(name: str) -> Key:
 def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
     """The keys: access, pattern, sizes, the benchmark's other coordinates, ranks and repetition, in
     this order, each that distinguishes measurements which those before it do not."""
-    names = unique(name for m in measurements for name in m.where)
+    places = {id(m.where): m.where for m in measurements}
+    names = unique(name for where in places.values() for name in where)
     sizes = [n for n in names if n.endswith("_bytes")]
     candidates = [
         Key(Column("access"), lambda m: m.access),
@@ -43,8 +44,7 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
     ]
     chosen = candidates[:1]
     # Most of many measurements repeat others: those that differ in nothing else count once.
-    numbers: dict[object, int] = {}
-    alike = [numbers.setdefault(_all_but_repetition(m), len(numbers)) for m in measurements]
+    alike = cell_of_each(measurements)
     different = list(dict(zip(alike, measurements, strict=True)).values())
     groups, count = _refined([0] * len(different), candidates[0], different)
     for key in candidates[1:-1]:
@@ -58,13 +58,21 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
     return chosen
 
 
-def _all_but_repetition(m: Measurement) -> object:
-    where = tuple(m.where.items())
-    try:
-        hash(where)
-    except TypeError:
-        return m.access, m.pattern, m.ranks, repr(where)
-    return m.access, m.pattern, m.ranks, where
+def cell_of_each(measurements: Sequence[Measurement]) -> list[int]:
+    """The number of each measurement's cell: those that differ in nothing but their repetition
+    have the same one. Repetitions that were read from one file share their `where`."""
+    by_object: dict[tuple[str, str, int, int], int] = {}
+    by_value: dict[object, int] = {}
+    found = []
+    for m in measurements:
+        key = (m.access, m.pattern, m.ranks, id(m.where))
+        number = by_object.get(key)
+        if number is None:
+            where = tuple(sorted((name, str(value)) for name, value in m.where.items()))
+            value = (m.access, m.pattern, m.ranks, where)
+            number = by_object[key] = by_value.setdefault(value, len(by_value))
+        found.append(number)
+    return found
 
 
 def _refined(

@@ -10,6 +10,7 @@ from effio.report.common.keys import keys_of
 from effio.report.common.names import (
     access_style,
     cell_name,
+    grouped,
     is_message,
     operation_bytes,
     unique,
@@ -31,27 +32,28 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
     cells = [m for m in cells if m.total_seconds >= _SHORTEST_SECONDS and not is_message(m)]
     if not cells:
         return None
+    # Bytes of a call, and the rate: a result may have many cells.
+    points = [(operation_bytes(m), m.rate.value or 0.0, m) for m in cells]
+    points.sort(key=lambda point: point[0])
+    by_access = grouped(points, lambda point: point[2].access)
     accesses = unique(m.access for m in cells)
-    series = []
-    for access in accesses:
-        mine = sorted((m for m in cells if m.access == access), key=operation_bytes)
-        series.append(
-            Series(
-                access,
-                [operation_bytes(m) for m in mine],
-                [m.rate.value for m in mine],
-                style=access_style(access, accesses),
-                notes=made_late(mine, _note),
-                form="points",
-            )
+    series = [
+        Series(
+            access,
+            [size for size, _, _ in by_access[access]],
+            [rate for _, rate, _ in by_access[access]],
+            style=access_style(access, accesses),
+            notes=made_late([m for _, _, m in by_access[access]], _note),
+            form="points",
         )
-    smallest = min(operation_bytes(m) for m in cells)
-    largest = max(operation_bytes(m) for m in cells)
+        for access in accesses
+    ]
+    smallest, largest = points[0][0], points[-1][0]
     if smallest == largest:  # ceilings need a range, even for a single size
         smallest, largest = smallest / 2, largest * 2
-    top = max(m.rate.value or 0 for m in cells)
+    top = max(rate for _, rate, _ in points)
     # By the rates that are drawn, which may leave parts of the total out: no point is above it.
-    fastest = max((m.rate.value or 0) / operation_bytes(m) for m in cells)
+    fastest = max(rate / size for size, rate, _ in points)
     steps = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
     # With the size from which on bandwidth limits, so that the corner is where it belongs.
     x = sorted({*steps, min(largest, max(smallest, top / fastest))})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from effio import text as fmt
+from effio.report.common.keys import cell_of_each
 from effio.report.common.names import differing, place_text
 from effio.report.model import Column, Finding, Quantity, Table, table_of
 from effio.store.reader import Result
@@ -52,11 +53,10 @@ def statement_of(some: Sequence[Measurement]) -> Statement | None:
 
 
 def repeated(result: Result) -> list[Repeated]:
-    groups: dict[object, list[Measurement]] = {}
-    for m in result.measurements:
-        if m.valid and m.rate.value is not None:
-            where = tuple(sorted((k, str(v)) for k, v in m.where.items()))
-            groups.setdefault((m.access, m.pattern, m.ranks, where), []).append(m)
+    groups: dict[int, list[Measurement]] = {}
+    known = [m for m in result.measurements if m.valid and m.rate.value is not None]
+    for cell, m in zip(cell_of_each(known), known, strict=True):
+        groups.setdefault(cell, []).append(m)
     several = [
         sorted(some, key=lambda m: m.repetition) for some in groups.values() if len(some) > 1
     ]

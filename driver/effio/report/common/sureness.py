@@ -33,8 +33,8 @@ def _share(half: float | None, mean: float | None) -> float | None:
 
 
 def _means(result: Result) -> list[tuple[Figure, Members]]:
-    reported = [(f, members_of(f).interval) for f in result.figures]
-    return [(f, i) for f, i in reported if i.method and f.samples is not None]
+    reported = [(f, members_of(f).interval) for f in result.figures if f.samples is not None]
+    return [(f, i) for f, i in reported if i.method]
 
 
 def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
@@ -53,7 +55,7 @@ def _rate_headline(
     )
     if figure is None:
         return Headline(name, None, "B/s", missing="the rate is not in the result")
-    there = figure.model_copy(update={"where": place})
+    there = structs.replace(figure, where=place)
     axes = varying(result.figures_named("bandwidth"), coordinates(result))
     where = [operation_of(there), place_of(there, axes)]
     if first:
