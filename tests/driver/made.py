@@ -371,7 +371,7 @@ def checked(lines: list[Line], foreign: bool = False) -> list[Line]:
 def write(path: Path, lines: list[Line], foreign: bool = False) -> Path:
     """A result file of lines that pass `checked`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Without spaces, as the engine writes them: such lines have a reader of their own.
+    # Without spaces, as the engine writes them: only such lines are read by the quick parser.
     texts = [json.dumps(line, separators=(",", ":")) for line in checked(lines, foreign)]
     path.write_text("".join(f"{text}\n" for text in texts))
     return path

@@ -103,7 +103,7 @@ def _finite(text: str) -> float:
 
 # How the engine starts each line of the current version.
 _CURRENT = f'{{"schema":"effio-result/{versions.CURRENT[0]}.{versions.CURRENT[1]}"'.encode()
-# Digits as 0 and what may stand before a number as a colon: finds whole numbers of 19 digits and
+# Digits as 0, and what may precede a number as a colon: this finds whole numbers of 19 digits and
 # more, which may not fit into 64 bits, but not the digits after a point.
 _ALIKE = bytes.maketrans(b"123456789[,- \t+eE", b"000000000::::::::")
 _LONG = b":" + b"0" * 19
@@ -114,7 +114,7 @@ _ANY = msgspec.json.Decoder()
 
 
 def _quickly(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """Parses an ordinary line; None for any other, of which Python's parser decides what it is."""
+    """Parses an ordinary line. None for any other: Python's parser decides what it is."""
     if _LONG in text.translate(_ALIKE):
         return None
     try:
@@ -173,14 +173,13 @@ def read_result(path: Path) -> Result:
         raise ResultError(path, error.strerror or str(error)) from None
 
 
-# The garbage collector leaves as many records out of its later looks.
+# From this number of records on, the garbage collector does not look at them again.
 _MANY = 10_000
 
 
 @contextlib.contextmanager
 def _without_collections() -> Iterator[None]:
-    """Records have no cycles, and looking for some while records are read takes half of the
-    time."""
+    """Records have no cycles. To look for cycles while they are read takes half of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -191,14 +190,14 @@ def _without_collections() -> Iterator[None]:
 
 
 class _Places:
-    """Repetitions of a cell share one `where`, so that those who compare cells may compare
-    objects first."""
+    """Repetitions of a cell share one `where`: whoever compares cells can compare these objects
+    first."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, dict[str, Any]] = {}
 
     def share(self, record: Measurement | Figure) -> None:
-        # The text tells 1 from 1.0 and from true.
+        # By their text, in which 1, 1.0 and true differ.
         same = self._known.setdefault(msgspec.json.encode(record.where), record.where)
         if same is not record.where:
             structs.force_setattr(record, "where", same)

@@ -64,7 +64,7 @@ LineWhole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 
 
-# They cannot refer to themselves, so that the garbage collector may leave them out.
+# They cannot refer to themselves, so the garbage collector need not look at them.
 class Part(Struct, frozen=True, gc=False):
     """A part of a line that msgspec reads."""
 
