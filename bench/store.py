@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ten thousand runs, generated: seconds until they are listed, and until a question is answered,
-next to those of a Python that starts and imports what the driver's command line needs."""
+"""Ten thousand runs, generated: seconds until they are listed, and until a question is answered;
+seconds until a run of 100,000 measurements is a page. Next to those of a Python that starts and
+imports what the driver's command line needs."""
 
 from __future__ import annotations
 
@@ -18,6 +19,9 @@ from harness import ROOT, BenchError, Figures, Kit, Pair
 RUNS = 10_000
 # What a user waits for at most.
 SECONDS = 2.0
+# Of a write and a read each.
+REPETITIONS = 50_000
+SECONDS_OF_REPORT = 10.0
 _QUESTION = (
     "SELECT axis_transfer, access, median(rate) FROM measurements WHERE valid GROUP BY ALL "
     "ORDER BY ALL"
@@ -112,7 +116,9 @@ class _Runs:
     """Made when they are needed first, and indexed once before anything is timed."""
 
     def __init__(self, kit: Kit) -> None:
+        self._kit = kit
         self._root = kit.memory / "store"
+        self._large = kit.memory / "large.jsonl"
         self._environment = {
             "PYTHONPATH": str(ROOT / "driver"),
             "XDG_CACHE_HOME": str(kit.memory / "cache"),
@@ -126,6 +132,15 @@ class _Runs:
             generate(self._root, RUNS)
             _seconds([*command[:4], "runs", "--last", "1"], self._environment)
         return {figure: _seconds(command, self._environment)}
+
+    def report(self, figure: str) -> Figures:
+        if not self._large.exists():
+            sizes = ("--block=4KiB", "--transfer=4KiB", f"--repetitions={REPETITIONS}")
+            asked = ("ior", "--backend=null", *sizes, "--result", self._large)
+            self._kit.launch([self._kit.engine, *asked], ranks=1)
+        page = self._kit.memory / "large.html"
+        words = ["-m", "effio", "report", str(self._large), "-o", str(page)]
+        return {figure: _seconds(words, self._environment)}
 
     def bare(self, figure: str, modules: str) -> Figures:
         return {figure: _seconds(["-c", f"import {modules}"], self._environment)}
@@ -149,5 +164,14 @@ def pairs(kit: Kit) -> list[Pair]:
             partial(runs.bare, "seconds", "effio.cli.main, duckdb"),
             "s",
             at_most=SECONDS,
+        ),
+        Pair(
+            "store report",
+            f"What does a page about {2 * REPETITIONS} measurements take?",
+            partial(runs.report, "seconds"),
+            partial(runs.bare, "seconds", "effio.cli.main"),
+            "s",
+            at_most=SECONDS_OF_REPORT,
+            rounds=3,
         ),
     ]
