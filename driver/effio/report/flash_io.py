@@ -21,12 +21,12 @@ from effio.report.model import (
     Figure,
     Finding,
     Headline,
-    Panel,
-    Section,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, known, valid, value_of
+from effio.report.plots import plot
 from effio.report.scaling import ScalingPoint, scaling_blocks
 from effio.store.members import members_of
 from effio.store.reader import Result
@@ -53,36 +53,27 @@ _WORKS = {
 }
 
 
-def _value(result: Result, name: str) -> float | None:
-    found = result.figure(name)
-    return found.metric.value if found else None
+# The measurements of an access and a file.
+_File = tuple[tuple[str, str], list[Measurement]]
 
 
-def _files(measurements: Sequence[Measurement]) -> dict[tuple[str, str], list[Measurement]]:
+def _files(result: Result) -> list[_File]:
     """Valid measurements by access and file."""
-    groups: dict[tuple[str, str], list[Measurement]] = {}
-    for m in measurements:
-        if m.valid:
-            groups.setdefault((m.access, m.pattern), []).append(m)
-    return groups
+    return list(common.grouped(valid(result), lambda m: (m.access, m.pattern)).items())
 
 
 def _part(measurements: Sequence[Measurement], part: str) -> float:
     """The slowest rank's seconds, the mean of the files."""
-    known = [m.seconds[part].max for m in measurements if part in m.seconds]
-    return fmean(known) if known else 0.0
-
-
-# The measurements of an access and a file.
-_File = tuple[tuple[str, str], list[Measurement]]
+    some = [m.seconds[part].max for m in measurements if part in m.seconds]
+    return fmean(some) if some else 0.0
 
 
 def _mean(of: Callable[[Measurement], float | None]) -> Callable[[_File], Cell]:
     """The mean of those that have one."""
 
     def mean(file: _File) -> Cell:
-        known = [value for m in file[1] if (value := of(m)) is not None]
-        return fmean(known) if known else None
+        some = [value for m in file[1] if (value := of(m)) is not None]
+        return fmean(some) if some else None
 
     return mean
 
@@ -91,9 +82,12 @@ def _counted_seconds(m: Measurement) -> float:
     return members_of(m).by_definition_seconds or m.total_seconds
 
 
-def file_table(measurements: Sequence[Measurement]) -> Table:
+def file_table(result: Result) -> Table:
+    def seconds(part: str) -> Callable[[_File], Cell]:
+        return lambda file: _part(file[1], part) or None
+
     return table_of(
-        _files(measurements).items(),
+        _files(result),
         [
             (Column("access"), lambda file: file[0][0]),
             (Column("file"), lambda file: fmt.plain(file[0][1], 40)),
@@ -106,40 +100,25 @@ def file_table(measurements: Sequence[Measurement]) -> Table:
             ),
             (Column("rate", "B/s"), _mean(lambda m: m.rate.value)),
             (Column("verified", "B"), lambda file: sum(m.verified_bytes for m in file[1])),
+            *((Column(title, "s", extra=True), seconds(part)) for part, title in _PARTS.items()),
         ],
         "Files",
         "Times are the slowest rank's, times and rates means over the files. On storage: the rate"
-        " with the sync. Time and rate are those of the benchmark's definition, without it.",
+        " with the sync. Time and rate are those of the benchmark's definition, without it. Then"
+        " come the parts of the time.",
     )
 
 
-def part_table(measurements: Sequence[Measurement]) -> Table:
-    def seconds(part: str) -> tuple[Column, Callable[[_File], Cell]]:
-        return Column(_PARTS[part], "s"), lambda file: _part(file[1], part)
-
-    return table_of(
-        [file for file in _files(measurements).items() if file[0][0] == "write"],
-        [
-            (Column("access"), lambda file: file[0][0]),
-            (Column("file"), lambda file: fmt.plain(file[0][1], 40)),
-            *map(seconds, ("header", "unknown", "close", "sync")),
-        ],
-        "Parts of writing",
-        "The slowest rank's, means over the files.",
-    )
-
-
-def part_figure(measurements: Sequence[Measurement]) -> Figure | None:
-    groups = _files(measurements)
-    if not groups:
-        return None
-    names = [f"{access} {fmt.plain(name, 40)}" for access, name in groups]
-    series = []
-    for style, (part, title) in enumerate(_PARTS.items()):
-        values = [_part(some, part) for some in groups.values()]
-        if any(values):
-            series.append(Series(title, names, values, style))
-    return Figure(
+def part_figure(result: Result) -> Figure | None:
+    files = _files(result)
+    names = [f"{access} {fmt.plain(name, 40)}" for (access, name), _ in files]
+    times = {part: [_part(some, part) for _, some in files] for part in _PARTS}
+    series = [
+        Series(title, names, times[part], style)
+        for style, (part, title) in enumerate(_PARTS.items())
+        if any(times[part])
+    ]
+    return plot(
         "file-parts",
         "Where the time of each file went",
         "The slowest rank's time in each part, stacked. Unknowns are the simulation's variables."
@@ -148,86 +127,63 @@ def part_figure(measurements: Sequence[Measurement]) -> Figure | None:
         "stacked",
         Axis("file"),
         Axis("time", "s"),
-        {"all": [Panel("", series)]},
-        columns=1,
-        panel_height=360,
+        series,
+        height=360,
     )
 
 
 def repetition_figure(result: Result) -> Figure | None:
-    found = [f for f in result.figures if f.name == "repetition_bandwidth" and f.metric.value]
+    found = [f for f in known(result, "repetition_bandwidth") if f.metric.value]
     if len(found) < 2:
         return None
     x = [float(i) for i in range(1, len(found) + 1)]
     synced = [members_of(f).synced_bandwidth_bytes_per_second for f in found]
-    return Figure(
+    return plot(
         "repetitions",
         "Bandwidth by repetition",
         "Falling rates indicate caches that fill; scatter indicates other users.",
         "curves",
         Axis("repetition", ticks=[(v, f"{v:.0f}") for v in x], low=0.7, high=len(x) + 0.3),
         Axis("bandwidth", "B/s", low=0),
-        {
-            "all": [
-                Panel(
-                    "",
-                    [
-                        Series("by the definition", x, [f.metric.value for f in found], 0),
-                        Series("flushed", x, synced, 1),
-                    ],
-                )
-            ]
-        },
-        columns=1,
+        [
+            Series("by the definition", x, [f.metric.value for f in found], 0),
+            Series("flushed", x, synced, 1),
+        ],
     )
 
 
-def sync_finding(result: Result) -> list[Finding]:
-    plain, synced = _value(result, "flash_io"), _value(result, "flash_io_synced")
-    if not plain:
-        return []
-    if not synced:
-        return [
-            Finding(
-                "Files were not flushed: the bandwidth may be that of memory.", "file-parts", "warn"
-            )
-        ]
-    if synced > 0.8 * plain:
-        return []
-    return [
-        Finding(
-            f"Until the data were on storage the bandwidth was {fmt.quantity(synced, 'B/s')},"
-            f" {fmt.significant(100 * synced / plain, 2)} % of the number by the definition.",
-            "file-parts",
-            "warn",
-        )
-    ]
-
-
-def part_finding(measurements: Sequence[Measurement]) -> list[Finding]:
+def part_finding(result: Result) -> Finding | None:
     """What part the writing spent most of its time in."""
-    written = [m for m in measurements if m.valid and m.access == "write"]
+    written = valid(result, "write")
     times = {
         part: sum(m.seconds[part].max for m in written if part in m.seconds) for part in _PARTS
     }
     total = sum(times.values())
     worst = max(times, key=lambda part: times[part])
     if total <= 0:
-        return []
+        return None
     share = fmt.significant(100 * times[worst] / total, 2)
-    return [
-        Finding(
-            f"Most of the time of writing ({share} %) went into {_WORKS[worst]}.",
-            "file-parts",
-            card="limit",
+    text = f"Most of the time of writing ({share} %) went into {_WORKS[worst]}."
+    return Finding(text, "file-parts", card="limit")
+
+
+def sync_finding(result: Result) -> Finding | None:
+    plain, synced = (value_of(result.figure(name)) for name in ("flash_io", "flash_io_synced"))
+    if not plain or synced > 0.8 * plain:
+        return None
+    text = "Files were not flushed: the bandwidth may be that of memory."
+    if synced:
+        text = (
+            f"Until the data were on storage the bandwidth was {fmt.quantity(synced, 'B/s')},"
+            f" {fmt.significant(100 * synced / plain, 2)} % of the number by the definition."
         )
-    ]
+    return Finding(text, "file-parts", "warn")
 
 
-def restart_finding(result: Result) -> list[Finding]:
-    rate = _value(result, "flash_io_restart")
+def restart_finding(result: Result) -> Finding | None:
+    rate = value_of(result.figure("flash_io_restart"))
     if not rate:
-        return []
+        return None
     verified = sum(m.verified_bytes for m in result.measurements)
     wrong = sum(m.error_count for m in result.measurements if m.access == "read")
     words = (
@@ -235,56 +191,62 @@ def restart_finding(result: Result) -> list[Finding]:
         if wrong
         else "every value was right"
     )
-    return [
-        Finding(
-            f"Reading back ran at {fmt.quantity(rate, 'B/s')};"
-            f" {fmt.quantity(verified, 'B')} were checked, {words}.",
-            "files",
-            "bad" if wrong else "good",
-        )
-    ]
+    return Finding(
+        f"Reading back ran at {fmt.quantity(rate, 'B/s')};"
+        f" {fmt.quantity(verified, 'B')} were checked, {words}.",
+        "files",
+        "bad" if wrong else "good",
+    )
 
 
-def series_finding(result: Result) -> list[Finding]:
-    found = [f for f in result.figures if f.name == "repetition_bandwidth"]
-    shares = [members_of(f).io_fraction for f in found if members_of(f).compute_seconds]
-    known = [s for s in shares if s is not None]
-    if not known:
-        return []
-    return [
-        Finding(
-            f"Dumps took {fmt.significant(100 * fmean(known), 2)} % of the time of the series,"
-            " computing the rest.",
-            "repetitions" if len(found) > 1 else "files",
-        )
-    ]
+def series_finding(result: Result) -> Finding | None:
+    found = [members_of(f) for f in result.figures_named("repetition_bandwidth")]
+    shares = [f.io_fraction for f in found if f.compute_seconds and f.io_fraction is not None]
+    if not shares:
+        return None
+    return Finding(
+        f"Dumps took {fmt.significant(100 * fmean(shares), 2)} % of the time of the series,"
+        " computing the rest.",
+        "repetitions" if len(found) > 1 else "files",
+    )
+
+
+def _backends(result: Result) -> str:
+    names = unique(str(m.where.get("backend", "")) for m in result.measurements)
+    return fmt.plain(", ".join(names), 60)
 
 
 def scaling_points(result: Result) -> list[ScalingPoint]:
     """A result's rates, for comparison with those of runs on other numbers of ranks."""
-    backends = unique(str(m.where.get("backend", "")) for m in result.measurements)
     cells = unique(str(m.where.get("cells", "?")) for m in result.measurements)
+    edge = fmt.plain(", ".join(cells), 20)
     titles = {
         "flash_io": "write, by the definition",
         "flash_io_synced": "write, flushed",
         "flash_io_restart": "read",
     }
-    points = []
-    for name, title in titles.items():
-        rate = _value(result, name)
-        if rate:
-            case = f"{title}, block edge {fmt.plain(', '.join(cells), 20)}"
-            label = fmt.plain(", ".join(backends), 60)
-            points.append(ScalingPoint(case, label, result.run.system.ranks, rate))
-    return points
+    return [
+        ScalingPoint(
+            f"{title}, block edge {edge}", _backends(result), result.run.system.ranks, rate
+        )
+        for name, title in titles.items()
+        if (rate := value_of(result.figure(name)))
+    ]
 
 
-class FlashIoReporter:
+class FlashIoReporter(PartsReporter):
+    finders = (
+        part_finding,
+        sync_finding,
+        restart_finding,
+        lambda result: common.collective_findings(result.measurements, "files", "backend"),
+        series_finding,
+    )
+    parts = (Part("files", "Files", (part_figure, repetition_figure, file_table)),)
+
     def headline(self, result: Result) -> Headline:
-        names = unique(str(m.where.get("backend", "")) for m in result.measurements)
-        context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
-        if names:
-            context += f", {fmt.plain(', '.join(names), 60)}"
+        ranks = fmt.count_of(result.run.system.ranks, "rank")
+        context = f"on {ranks}" + (f", {_backends(result)}" if result.measurements else "")
         titles = {
             "flash_io_synced": "writes, flushed",
             "flash_io": "writes, not flushed",
@@ -294,28 +256,10 @@ class FlashIoReporter:
             figure = result.figure(name)
             if figure and figure.metric.value:
                 headline = replace(headline_of(figure, result, context), name=title)
-                access = "read" if name == "flash_io_restart" else "write"
-                cells = [m for m in result.measurements if m.valid and m.access == access]
+                cells = valid(result, "read" if name == "flash_io_restart" else "write")
                 synced = name == "flash_io_synced"
                 return common.claimed(headline, result, cells, figure, after_sync=synced)
         return headline_of(result.figure("flash_io"), result, context)
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        measured = result.measurements
-        return [
-            *part_finding(measured),
-            *sync_finding(result),
-            *restart_finding(result),
-            *common.collective_findings(measured, "files", "backend"),
-            *series_finding(result),
-        ]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        if not result.measurements:
-            return []
-        figures = [f for f in (part_figure(result.measurements), repetition_figure(result)) if f]
-        tables = [file_table(result.measurements), part_table(result.measurements)]
-        return [Section("files", "Files", [*figures, *(t for t in tables if t.rows)])]
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:
         return scaling_blocks([point for result in results for point in scaling_points(result)])

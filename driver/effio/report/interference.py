@@ -4,22 +4,13 @@ which phase of it, and which phase met which. How to read it: docs/benchmarks/in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
-from effio.report.model import (
-    Axis,
-    Column,
-    Finding,
-    Headline,
-    Panel,
-    Section,
-    Table,
-    table_of,
-)
+from effio.report.model import Axis, Column, Finding, Headline, Panel, Table, table_of
 from effio.report.model import Figure as Picture
+from effio.report.parts import Part, PartsReporter, known, value_of, word
+from effio.report.plots import interval, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure
@@ -33,17 +24,17 @@ _LONGEST = 60
 
 
 def _word(figure: Figure, name: str) -> str:
-    value = figure.where.get(name, "")
-    return fmt.plain(value if isinstance(value, str) else str(value), _LONGEST)
+    return word(figure, name, _LONGEST)
+
+
+def _group(figure: Figure) -> str:
+    """ "2 mdtest"."""
+    return f"{_word(figure, 'group')} {_word(figure, 'benchmark')}"
 
 
 def _names(result: Result) -> dict[str, str]:
-    """The names of the groups: "2 mdtest", by number as text."""
-    names = {}
-    for figure in result.figures_named("slow_down"):
-        number = _word(figure, "group")
-        names[number] = f"{number} {_word(figure, 'benchmark')}"
-    return names
+    """The names of the groups, by number as text."""
+    return {_word(figure, "group"): _group(figure) for figure in result.figures_named("slow_down")}
 
 
 def _numbers(groups: str) -> tuple[int, ...]:
@@ -61,76 +52,68 @@ def _phase(figure: Figure, prefix: str = "") -> str:
     return f"{access} ({pattern})" if pattern else access
 
 
+def _ends(figure: Figure) -> tuple[str, str] | None:
+    """Both ends of the interval of a factor, because it is not symmetrical."""
+    low, high = interval(figure)
+    if low is None or high is None:
+        return None
+    return fmt.significant(low, 3), fmt.significant(high, 3)
+
+
 def _factor(figure: Figure) -> str:
     """ "3.1 [2.8, 3.4]"; the value is there."""
-    assert figure.metric.value is not None
-    of = figure.samples
-    reported = fmt.significant(figure.metric.value, 3)
-    if of is None or of.low95 is None or of.high95 is None:
-        return reported
-    return f"{reported} [{fmt.significant(of.low95, 3)}, {fmt.significant(of.high95, 3)}]"
+    reported = fmt.significant(value_of(figure), 3)
+    return f"{reported} [{', '.join(ends)}]" if (ends := _ends(figure)) else reported
 
 
 def _interval(figure: Figure) -> str:
-    """Both ends of the interval of a factor, because it is not symmetrical; or why there is
-    none."""
-    of = figure.samples
-    if of is None or of.low95 is None or of.high95 is None:
+    """The interval of the headline, or why there is none."""
+    ends = _ends(figure)
+    if ends is None or figure.samples is None:
         return "one round says nothing about the next"
-    low, high = (fmt.significant(end, 3) for end in (of.low95, of.high95))
-    return f"{low} to {high} (95 %, {fmt.count_of(of.count, 'round')})"
+    return f"{' to '.join(ends)} (95 %, {fmt.count_of(figure.samples.count, 'round')})"
 
 
 def _is_sure(figure: Figure) -> bool:
     """The interval is above 1."""
-    return figure.samples is not None and (figure.samples.low95 or 0.0) > 1.0
+    return (interval(figure)[0] or 0.0) > 1.0
 
 
 def _known(result: Result, name: str) -> list[Figure]:
-    known = [f for f in result.figures_named(name) if f.metric.value is not None]
-    return sorted(known, key=lambda f: -(f.metric.value or 0.0))
+    return sorted(known(result, name), key=lambda f: -value_of(f))
+
+
+def _slower(figure: Figure, names: dict[str, str], verb: str) -> str:
+    """ "Write of group 1 ior is 3 times slower next to 2 mdtest"."""
+    return (
+        f"{_phase(figure).capitalize()} of group {_group(figure)} {verb} {_factor(figure)} times"
+        f" slower next to {_others(figure, names)}"
+    )
 
 
 def _sentences(result: Result) -> list[Finding]:
     names = _names(result)
-    phases = [
-        f for f in _known(result, "slow_down_of_phase") if (f.metric.value or 0) >= _WORTH_REPORTING
-    ]
+    phases = [f for f in _known(result, "slow_down_of_phase") if value_of(f) >= _WORTH_REPORTING]
     sure = [f for f in phases if _is_sure(f)]
-    found = [
-        Finding(
-            f"{_phase(f).capitalize()} of group {_word(f, 'group')} {_word(f, 'benchmark')} is"
-            f" {_factor(f)} times slower next to {_others(f, names)}.",
-            _PHASES,
-            "warn",
-        )
-        for f in sure[:_MOST_SENTENCES]
-    ]
+    found = [f"{_slower(f, names, 'is')}." for f in sure[:_MOST_SENTENCES]]
     if len(sure) > _MOST_SENTENCES:
-        found.append(
-            Finding(f"{len(sure) - _MOST_SENTENCES} more phases are slower.", _PHASES, "warn")
-        )
-    if sure:
-        return found
-    if any(f.samples and f.samples.low95 is not None for f in _known(result, "slow_down")):
+        found.append(f"{len(sure) - _MOST_SENTENCES} more phases are slower.")
+    if found:
+        return [Finding(text, _PHASES, "warn") for text in found]
+    text = ""
+    if any(interval(f)[0] is not None for f in known(result, "slow_down")):
         text = "No phase is slower next to another group than chance explains."
-        return [Finding(text, _PHASES, "info")]
-    if phases:
-        text = (
-            f"{_phase(phases[0]).capitalize()} of group {_word(phases[0], 'group')}"
-            f" {_word(phases[0], 'benchmark')} was {_factor(phases[0])} times slower next to"
-            f" {_others(phases[0], names)}, in a single round: chance is not ruled out."
-        )
-        return [Finding(text, _PHASES, "info")]
-    return []
+    elif phases:
+        text = f"{_slower(phases[0], names, 'was')}, in a single round: chance is not ruled out."
+    return [Finding(text, _PHASES, "info")] if text else []
 
 
-def _failures(result: Result) -> list[Finding]:
-    missing = sum(f.metric.value is None for f in result.figures_named("slow_down"))
+def _failure(result: Result) -> Finding | None:
+    missing = len(result.figures_named("slow_down")) - len(known(result, "slow_down"))
     if not missing:
-        return []
+        return None
     text = f"{fmt.count_of(missing, 'slow-down')} are not known: a group failed."
-    return [Finding(text, _MATRIX, "bad")]
+    return Finding(text, _MATRIX, "bad")
 
 
 def _matrix(result: Result) -> Picture | None:
@@ -139,31 +122,21 @@ def _matrix(result: Result) -> Picture | None:
     # Columns in the order of the rows, so that a group and itself are on the diagonal.
     besides = sorted(common.unique(_word(f, "beside") for f in figures), key=_numbers)
     cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
-    known = [value for value in cells.values() if value is not None]
-    if not known:
+    factors = [value for value in cells.values() if value is not None]
+    if not factors:
         return None
     labels = [", ".join(names.get(n, n) for n in beside.split(",")) for beside in besides]
-    return Picture(
+    values = [[cells.get((group, beside)) for beside in besides] for group in names]
+    return plot(
         _MATRIX,
         "Times slower than alone",
         "A row is a group, a column the groups that ran at the same time. A number is how many"
         " times slower the group was, over all its phases: 1 means no interference.",
         "heatmap",
         Axis("other groups"),
-        Axis("group", low=min(1.0, *known), high=max(1.0, *known)),
-        {
-            "": [
-                Panel(
-                    "",
-                    [],
-                    labels,
-                    list(names.values()),
-                    [[cells.get((group, beside)) for beside in besides] for group in names],
-                )
-            ]
-        },
-        columns=1,
-        panel_height=320,
+        Axis("group", low=min(1.0, *factors), high=max(1.0, *factors)),
+        [Panel("", [], labels, list(names.values()), values)],
+        height=320,
     )
 
 
@@ -188,7 +161,7 @@ def _met_table(result: Result) -> Table:
     return table_of(
         result.figures_named("met"),
         [
-            (Column("group"), lambda f: f"{_word(f, 'group')} {_word(f, 'benchmark')}"),
+            (Column("group"), _group),
             (Column("phase"), _phase),
             (Column("met"), lambda f: f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}"),
             (Column("in its phase"), lambda f: _phase(f, "beside_")),
@@ -199,44 +172,31 @@ def _met_table(result: Result) -> Table:
     )
 
 
-class InterferenceReporter:
+class InterferenceReporter(PartsReporter):
+    finders = (_failure, _sentences)
+    parts = (
+        Part("interference", "Interference", (_matrix,)),
+        Part(_PHASES, "Phases", (_phases_table,)),
+        Part("met", "Which phase met which", (_met_table,)),
+    )
+
     def headline(self, result: Result) -> Headline:
         most = next(iter(_known(result, "slow_down")), None)
-        context = common.context_of(result)
+        name, context = "largest slow-down", common.context_of(result)
         if most is None:
-            return Headline(
-                "largest slow-down",
-                None,
-                "1",
-                context,
-                missing="no group was measured next to another",
-            )
+            missing = "no group was measured next to another"
+            return Headline(name, None, "1", context, missing=missing)
         names = _names(result)
         group = names.get(_word(most, "group"), "")
         doubt = "" if _is_sure(most) else "; not known to be slower than alone"
         return Headline(
-            "largest slow-down",
+            name,
             most.metric.value,
             "1",
             f"group {group} next to {_others(most, names)}, {context}{doubt}",
             anchor=_MATRIX,
             interval=_interval(most),
         )
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        return [*_failures(result), *_sentences(result)]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        found = []
-        if (matrix := _matrix(result)) is not None:
-            found.append(Section("interference", "Interference", [matrix]))
-        phases = _phases_table(result)
-        if phases.rows:
-            found.append(Section(_PHASES, "Phases", [phases]))
-        met = _met_table(result)
-        if met.rows:
-            found.append(Section("met", "Which phase met which", [met]))
-        return found
 
 
 REPORTER = InterferenceReporter()

@@ -5,6 +5,7 @@ size costs. docs/benchmarks/ior.md says how to read it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -12,20 +13,20 @@ from effio import text as fmt
 from effio.report import common, generic
 from effio.report.model import (
     Axis,
-    Block,
     Cell,
     Column,
     Figure,
     Finding,
     Headline,
     Panel,
-    Section,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, known, valid, value_of
+from effio.report.plots import plot
 from effio.report.slow_servers import slow_server_finding
-from effio.store.members import members_of
+from effio.store.members import Members, members_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
 
@@ -53,9 +54,9 @@ def _span(part: str) -> Callable[[Measurement], Cell]:
     return lambda m: members_of(m).span_seconds.get(part)
 
 
-def results_table(measurements: Sequence[Measurement]) -> Table:
+def results_table(result: Result) -> Table:
     return table_of(
-        measurements,
+        result.measurements,
         [
             (Column("access"), lambda m: m.access),
             (Column("transfer", "B"), _transfer),
@@ -80,78 +81,72 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
     )
 
 
-def _times(reported: object) -> CallTimes | None:
-    """The call times of one side, if it had calls."""
-    try:
-        times = msgspec.convert(reported, CallTimes)
-    except msgspec.ValidationError:
-        return None
-    return times if times.count else None
+@dataclass(frozen=True)
+class _Side:
+    """The reads or the writes of a mixed phase."""
 
+    phase: Measurement
+    name: str
+    calls: int
+    times: CallTimes | None
 
-def mix_table(measurements: Sequence[Measurement]) -> Table | None:
-    rows: list[list[Cell]] = []
-    for m in measurements:
-        mix = members_of(m).mix
-        if not mix:
-            continue
-        sides = (
-            ("read", mix.read_operations, mix.read_call_times),
-            ("write", mix.write_operations, mix.write_call_times),
+    @classmethod
+    def of(cls, phase: Measurement, name: str, mix: Members) -> _Side:
+        try:
+            times = msgspec.convert(getattr(mix, f"{name}_call_times"), CallTimes)
+        except msgspec.ValidationError:
+            times = None
+        return cls(
+            phase,
+            name,
+            getattr(mix, f"{name}_operations"),
+            times if times and times.count else None,
         )
-        for side, calls, times in sides:
-            reported = _times(times)
-            rows.append(
-                [
-                    _transfer(m),
-                    m.repetition,
-                    mix.asked_read_percent,
-                    side,
-                    calls,
-                    reported.p50 if reported else None,
-                    reported.p99 if reported else None,
-                    reported.max if reported else None,
-                ]
-            )
-    if not rows:
-        return None
-    return Table(
+
+
+def mix_table(result: Result) -> Table:
+    mixes = [(m, mix) for m in result.measurements if (mix := members_of(m).mix)]
+
+    def time(name: str) -> Callable[[_Side], Cell]:
+        return lambda side: getattr(side.times, name, None)
+
+    return table_of(
+        [_Side.of(m, name, mix) for m, mix in mixes for name in ("read", "write")],
         [
-            Column("transfer", "B"),
-            Column("repetition", "1"),
-            Column("reads requested", "%"),
-            Column("side"),
-            Column("calls", "1"),
-            Column("p50", "s", digits=3),
-            Column("p99", "s", digits=3),
-            Column("max", "s", digits=3),
+            (Column("transfer", "B"), lambda side: _transfer(side.phase)),
+            (Column("repetition", "1"), lambda side: side.phase.repetition),
+            (
+                Column("reads requested", "%"),
+                lambda side: members_of(side.phase).mix.asked_read_percent,
+            ),
+            (Column("side"), lambda side: side.name),
+            (Column("calls", "1"), lambda side: side.calls),
+            (Column("p50", "s", digits=3), time("p50")),
+            (Column("p99", "s", digits=3), time("p99")),
+            (Column("max", "s", digits=3), time("max")),
         ],
-        rows,
         "The two sides of mixed phases",
         "How long calls took that read, and calls that wrote, while the others did both. Compare "
         "with the phases that only write or only read.",
-        page_only=len(rows) > 80,
+        longest=80,
     )
 
 
-def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
-    panels = []
-    for access in common.unique(m.access for m in measurements):
-        series = []
-        for style, m in enumerate(m for m in measurements if m.access == access):
-            phase = members_of(m)
-            reported = phase.time_series
-            if (reported.slice_seconds or 0) <= 0 or len(reported.bytes) < 3:
-                continue
-            end = phase.span_seconds.get("transfer", 0.0)
-            middles, rates = common.course(reported.bytes, reported.slice_seconds, end)
-            name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}"
-            series.append(Series(name, middles, rates, style))
-        if series:
-            panels.append(Panel(access, series))
-    if not panels:
+def _course(m: Measurement, style: int) -> Series | None:
+    reported = members_of(m).time_series
+    if (reported.slice_seconds or 0) <= 0 or len(reported.bytes) < 3:
         return None
-    return Figure(
+    end = members_of(m).span_seconds.get("transfer", 0.0)
+    middles, rates = common.course(reported.bytes, reported.slice_seconds, end)
+    return Series(f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}", middles, rates, style)
+
+
+def rate_by_time(result: Result) -> Figure | None:
+    panels = []
+    for access, some in common.grouped(result.measurements, lambda m: m.access).items():
+        series = [one for style, m in enumerate(some) if (one := _course(m, style))]
+        panels += [Panel(access, series)] if series else []
+    return plot(
         "rate-by-time",
         "Rate by time",
         "One curve for each phase, one point for each slice of time. A rate that falls says that a "
@@ -159,29 +154,23 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
         "curves",
         Axis("time since the first call", "s"),
         Axis("rate of all ranks", "B/s", low=0),
-        {"": panels},
+        panels,
         columns=2,
     )
 
 
-def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
-    sizes = sorted({_transfer(m) for m in measurements if _transfer(m) > 0})
+def rate_by_size(result: Result) -> Figure | None:
+    sizes = sorted({_transfer(m) for m in result.measurements if _transfer(m) > 0})
     if len(sizes) < 2:
         return None
     series = []
-    for access, of_access in common.grouped(measurements, lambda m: m.access).items():
+    for access, of_access in common.grouped(result.measurements, lambda m: m.access).items():
         by_size = common.grouped(of_access, _transfer)
-        found = {size: _rates(by_size.get(size, [])) for size in sizes}
-        series.append(
-            Series(
-                access,
-                list(sizes),
-                [sum(r) / len(r) if (r := found[size]) else None for size in sizes],
-                style=common.access_style(access),
-                high=[max(r) if (r := found[size]) else None for size in sizes],
-            )
-        )
-    return Figure(
+        found = [_rates(by_size.get(size, [])) for size in sizes]
+        means = [sum(rates) / len(rates) if rates else None for rates in found]
+        best = [max(rates, default=None) for rates in found]
+        series.append(Series(access, list(sizes), means, common.access_style(access), best))
+    return plot(
         "rate-by-size",
         "Rate by transfer size",
         "The mean over the repetitions; a whisker ends at the best of them. Where the curve "
@@ -189,91 +178,105 @@ def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("rate", "B/s", log=True, switch=True),
-        {"": [Panel("", series)]},
-        columns=1,
+        series,
     )
 
 
-def _drift(valid: Sequence[Measurement]) -> Finding | None:
+def _drift(result: Result) -> Finding | None:
     rates: dict[str, list[float]] = {}
-    for m in sorted(valid, key=lambda m: m.repetition):
+    for m in sorted(valid(result), key=lambda m: m.repetition):
         if m.rate.value:
             name = f"{m.access} {fmt.quantity(_transfer(m), 'B')}"
             rates.setdefault(name, []).append(m.rate.value)
     return common.drift_finding(rates, "B/s", "results")
 
 
-def _of(some: Sequence[Measurement], valid: Sequence[Measurement]) -> str:
-    return f"{len(some)} of {fmt.count_of(len(valid), 'phase')}"
-
-
-def _tail_finding(valid: Sequence[Measurement]) -> Finding | None:
-    tails = []
-    for m in valid:
-        wall = members_of(m).stonewall
-        tail, last = wall.tail_seconds, wall.last_done_seconds
-        if tail and last and tail > _WIDE * last:
-            tails.append((tail / last, tail, last, m))
-    if not tails:
+def _worst(
+    result: Result, factor_of: Callable[[Measurement], float | None], least: float
+) -> tuple[str, float, Measurement] | None:
+    """How many of the valid phases have a factor above `least`, the largest one, and its phase."""
+    phases = valid(result)
+    factors = [(factor, m) for m in phases if (factor := factor_of(m)) and factor > least]
+    if not factors:
         return None
-    _, tail, last, worst = max(tails, key=lambda t: t[0])
+    count = f"{len(factors)} of {fmt.count_of(len(phases), 'phase')}"
+    return count, *max(factors, key=lambda f: f[0])
+
+
+def _tail(m: Measurement) -> float | None:
+    """The time from the first worker's end to the last one's, as a share of the phase."""
+    wall = members_of(m).stonewall
+    if wall.tail_seconds and wall.last_done_seconds:
+        return float(wall.tail_seconds / wall.last_done_seconds)
+    return None
+
+
+def _tail_finding(result: Result) -> Finding | None:
+    if not (worst := _worst(result, _tail, _WIDE)):
+        return None
+    count, _, m = worst
+    wall = members_of(m).stonewall
     return Finding(
-        f"Load imbalance: in {_of([t[3] for t in tails], valid)} the first worker finished well"
-        f" before the last (up to {fmt.duration(tail)} earlier in a phase of"
-        f" {fmt.duration(last)}: {_name(worst)}).",
+        f"Load imbalance: in {count} the first worker finished well before the last (up to"
+        f" {fmt.duration(wall.tail_seconds)} earlier in a phase of"
+        f" {fmt.duration(wall.last_done_seconds)}: {_name(m)}).",
         "results",
         "warn",
     )
 
 
-def _unequal_finding(valid: Sequence[Measurement]) -> Finding | None:
-    unequal = []
-    for m in valid:
-        ranks = members_of(m).rank_rate_bytes_per_second
-        if ranks.min and ranks.max and ranks.min > 0 and ranks.max > _UNEQUAL * ranks.min:
-            unequal.append((ranks.max / ranks.min, m))
-    if not unequal:
+def _inequality(m: Measurement) -> float | None:
+    """The fastest rank's rate over the slowest one's."""
+    ranks = members_of(m).rank_rate_bytes_per_second
+    return ranks.max / ranks.min if ranks.max and (ranks.min or 0) > 0 else None
+
+
+def _unequal_finding(result: Result) -> Finding | None:
+    if not (worst := _worst(result, _inequality, _UNEQUAL)):
         return None
-    factor, worst = max(unequal, key=lambda u: u[0])
+    count, factor, m = worst
     return Finding(
-        f"In {_of([u[1] for u in unequal], valid)} rank speeds differ by up to a factor of"
-        f" {factor:.1f} ({_name(worst)}).",
+        f"In {count} rank speeds differ by up to a factor of {factor:.1f} ({_name(m)}).",
         "results",
         "warn",
     )
 
 
-def _unsteady_finding(valid: Sequence[Measurement]) -> Finding | None:
-    some = [m for m in valid if members_of(m).steady.reached is False]
+def _first_of(
+    result: Result, is_one: Callable[[Measurement], bool], what: str, anchor: str
+) -> Finding | None:
+    """How many of the valid phases are such ones, and the first of them."""
+    phases = valid(result)
+    some = [m for m in phases if is_one(m)]
     if not some:
         return None
-    return Finding(
-        f"In {_of(some, valid)} the rate did not become steady; the first: {_name(some[0])}.",
+    count = f"{len(some)} of {fmt.count_of(len(phases), 'phase')}"
+    return Finding(f"In {count} {what}; the first: {_name(some[0])}.", anchor, "warn")
+
+
+def _unsteady_finding(result: Result) -> Finding | None:
+    return _first_of(
+        result,
+        lambda m: members_of(m).steady.reached is False,
+        "the rate did not become steady",
         "rate-by-time",
-        "warn",
     )
 
 
-def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
+def _reads_own_node(m: Measurement) -> bool:
     """Only where nothing shows that the bytes came from storage."""
-    own = [
-        m
-        for m in valid
-        if m.access == "read"
-        and members_of(m).ranks_on_own_node
-        and not (m.cache and m.cache.verdict == "device")
-    ]
-    if not own:
+    stored = m.cache is not None and m.cache.verdict == "device"
+    return m.access == "read" and bool(members_of(m).ranks_on_own_node) and not stored
+
+
+def _own_node_finding(result: Result) -> Finding | None:
+    if result.run.clock.virtual:
         return None
-    return Finding(
-        f"In {_of(own, valid)} ranks read data of the same node, which its cache may hold; the"
-        f" first: {_name(own[0])}.",
-        "results",
-        "warn",
-    )
+    what = "ranks read data of the same node, which its cache may hold"
+    return _first_of(result, _reads_own_node, what, "results")
 
 
-def _spread_findings(result: Result) -> list[Finding]:
+def _spread_finding(result: Result) -> Finding | None:
     wide = []
     for name in _BANDWIDTHS:
         for figure in result.figures_named(name):
@@ -282,60 +285,45 @@ def _spread_findings(result: Result) -> list[Finding]:
             if mean and half and half > _WIDE * mean:
                 wide.append((half / mean, name.replace("_", " ")))
     if not wide:
-        return []
+        return None
     share, name = max(wide)
-    return [
-        Finding(
-            f"The mean of {fmt.count_of(len(wide), 'rate')} is imprecise (worst: {name},"
-            f" ± {100 * share:.0f} % with 95 % confidence); use more repetitions.",
-            "results",
-            "warn",
-        )
-    ]
+    return Finding(
+        f"The mean of {fmt.count_of(len(wide), 'rate')} is imprecise (worst: {name},"
+        f" ± {100 * share:.0f} % with 95 % confidence); use more repetitions.",
+        "results",
+        "warn",
+    )
 
 
-class IorReporter:
+class IorReporter(PartsReporter):
+    finders = (
+        _drift,
+        _tail_finding,
+        _unequal_finding,
+        slow_server_finding,
+        _unsteady_finding,
+        _own_node_finding,
+        _spread_finding,
+    )
+    parts = (
+        Part("results", "What was measured", (results_table, mix_table, rate_by_size)),
+        Part("course", "How it went", (rate_by_time,)),
+    )
+
     def headline(self, result: Result) -> Headline:
         context = common.context_of(result)
         for name in _BANDWIDTHS:
-            found = [f for f in result.figures_named(name) if f.metric.value is not None]
-            if found:
-                best = max(found, key=lambda f: f.metric.value or 0.0)
-                access = name.removesuffix("_bandwidth")
+            if rates := known(result, name):
+                best = max(rates, key=value_of)
                 mine = [
                     m
-                    for m in result.measurements
-                    if m.access == access and m.valid and common.lies_at(m.where, best.where)
+                    for m in valid(result, name.removesuffix("_bandwidth"))
+                    if common.lies_at(m.where, best.where)
                 ]
                 return common.claimed(
                     generic.headline_of(best, result, context), result, mine, best
                 )
         return generic.headline_of(result.figure("write_bandwidth"), result, context)
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        valid = [m for m in result.measurements if m.valid]
-        found: list[Finding | None] = [
-            _drift(valid),
-            _tail_finding(valid),
-            _unequal_finding(valid),
-            slow_server_finding(result),
-            _unsteady_finding(valid),
-            None if result.run.clock.virtual else _own_node_finding(valid),
-        ]
-        return [*(f for f in found if f is not None), *_spread_findings(result)]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        if not result.measurements:
-            return []
-        results: list[Block] = [results_table(result.measurements)]
-        if mixed := mix_table(result.measurements):
-            results.append(mixed)
-        if by_size := rate_by_size(result.measurements):
-            results.append(by_size)
-        sections = [Section("results", "What was measured", results)]
-        if by_time := rate_by_time(result.measurements):
-            sections.append(Section("course", "How it went", [by_time]))
-        return sections
 
 
 REPORTER = IorReporter()

@@ -15,22 +15,22 @@ from effio.report.common.names import context_of, grouped
 from effio.report.generic import reasons_of
 from effio.report.model import (
     Axis,
-    Block,
     Cell,
     Column,
     Figure,
     Finding,
     Headline,
     Panel,
-    Section,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, known, number, valid, value_of, word
+from effio.report.plots import best, by_case, means, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, as_count
+from effio.store.records import Measurement
 
 SHARED = "one tree for all ranks"
 OWN = "a tree for each rank"
@@ -53,17 +53,12 @@ def _phase(record: Measurement | FigureRecord) -> str:
 
 
 def _ranks(figure: FigureRecord) -> int:
-    return as_count(figure.where.get("ranks"))
+    return number(figure, "ranks")
 
 
-def rates_of(result: Result) -> list[FigureRecord]:
-    """One a phase, number of ranks and kind of tree."""
-    return result.figures_named("rate")
-
-
-def rate_table(rates: Sequence[FigureRecord]) -> Table:
+def rate_table(result: Result) -> Table:
     return table_of(
-        rates,
+        result.figures_named("rate"),
         [
             (Column("phase"), _phase),
             (Column("ranks", "1"), _ranks),
@@ -83,22 +78,13 @@ def rate_table(rates: Sequence[FigureRecord]) -> Table:
     )
 
 
-def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
-    known = [f for f in rates if f.metric.value]
-    if not known:
-        return None
-    variants = {}
-    for ranks, of_ranks in grouped(known, _ranks).items():
-        series = []
-        for style, (kind, some) in enumerate(grouped(of_ranks, _kind).items()):
-            highs = [f.samples.max if f.samples else None for f in some]
-            series.append(
-                Series(
-                    kind, [_phase(f) for f in some], [f.metric.value for f in some], style, highs
-                )
-            )
-        variants[fmt.count_of(ranks, "rank")] = [Panel("", series)]
-    return Figure(
+def rate_figure(result: Result) -> Figure | None:
+    rates = [f for f in known(result, "rate") if f.metric.value]
+
+    def bars(kind: str, some: Sequence[FigureRecord], style: int) -> Series:
+        return means(kind, some, _phase, style, best)
+
+    return plot(
         "rates",
         "Operations in a second, by phase",
         "Bars are means over the iterations, whiskers reach to the best one. Phases that change"
@@ -106,41 +92,9 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
         "bars",
         Axis("phase"),
         Axis("rate", "op/s", log=True, switch=True),
-        variants,
-        columns=1,
-        variant_title="ranks",
-        panel_height=420,
-    )
-
-
-# What distinguishes the rows of tables of measurements.
-_KEYS: Sequence[tuple[Column, Callable[[Measurement], Cell]]] = (
-    (Column("phase"), _phase),
-    (Column("ranks", "1"), lambda m: m.ranks),
-    (Column("trees"), _short),
-    (Column("iteration"), lambda m: m.repetition),
-)
-
-
-def _time(name: str) -> Callable[[Measurement], Cell]:
-    return lambda m: getattr(m.call_times, name)
-
-
-def times_table(measurements: Sequence[Measurement]) -> Table:
-    return table_of(
-        [m for m in measurements if m.call_times is not None and m.call_times.count],
-        [
-            *_KEYS,
-            (Column("operations", "1"), _time("count")),
-            (Column("median", "s"), _time("p50")),
-            (Column("90 %", "s"), _time("p90")),
-            (Column("99 %", "s"), _time("p99")),
-            (Column("99.9 %", "s"), _time("p999")),
-            (Column("longest", "s"), _time("max")),
-        ],
-        "Times of single operations",
-        "Percentiles: the given share of operations took no longer than this.",
-        longest=40,
+        by_case(rates, lambda f: fmt.count_of(_ranks(f), "rank"), _kind, bars),
+        case="ranks",
+        height=420,
     )
 
 
@@ -155,14 +109,20 @@ def _slowest(m: Measurement) -> str:
     return ", ".join(f"{s.rank} ({fmt.plain(s.host, 60) or '?'})" for s in slow)
 
 
-def balance_table(measurements: Sequence[Measurement]) -> Table:
+def balance_table(result: Result) -> Table:
+    def seconds(of: str) -> Callable[[Measurement], Cell]:
+        return lambda m: getattr(m.seconds["work"], of)
+
     return table_of(
-        [m for m in measurements if "work" in m.seconds and m.ranks > 1 and m.pattern != "tree"],
+        [m for m in _of_items(result.measurements) if "work" in m.seconds and m.ranks > 1],
         [
-            *_KEYS,
-            (Column("fastest rank", "s"), lambda m: m.seconds["work"].min),
-            (Column("mean rank", "s"), lambda m: m.seconds["work"].mean),
-            (Column("slowest rank", "s"), lambda m: m.seconds["work"].max),
+            (Column("phase"), _phase),
+            (Column("ranks", "1"), lambda m: m.ranks),
+            (Column("trees"), _short),
+            (Column("iteration"), lambda m: m.repetition),
+            (Column("fastest rank", "s"), seconds("min")),
+            (Column("mean rank", "s"), seconds("mean")),
+            (Column("slowest rank", "s"), seconds("max")),
             (Column("slowest / mean", "1", digits=3), _unevenness),
             (Column("slowest ranks"), _slowest),
         ],
@@ -171,6 +131,11 @@ def balance_table(measurements: Sequence[Measurement]) -> Table:
         " by the slowest.",
         longest=40,
     )
+
+
+def _of_items(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Without those of whole trees, which one rank makes."""
+    return [m for m in measurements if m.pattern != "tree"]
 
 
 def _over_time(m: Measurement) -> Series | None:
@@ -183,25 +148,22 @@ def _over_time(m: Measurement) -> Series | None:
     return Series(f"iteration {m.repetition}", middles, rates, m.repetition - 1)
 
 
-def drift_finding(measurements: Sequence[Measurement]) -> Finding | None:
+def drift_finding(result: Result) -> Finding | None:
     rates: dict[str, list[float]] = {}
-    for m in sorted(measurements, key=lambda m: m.repetition):
-        if m.valid and m.rate.value and m.pattern != "tree":
+    for m in sorted(_of_items(valid(result)), key=lambda m: m.repetition):
+        if m.rate.value:
             name = f"{_phase(m)} ({fmt.count_of(m.ranks, 'rank')}, {_short(m)})"
             rates.setdefault(name, []).append(m.rate.value)
     return common.drift_finding(rates, "op/s", "rates")
 
 
-def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
+def time_figure(result: Result) -> Figure | None:
     panels: dict[str, list[Series]] = {}
-    for m in measurements:
+    for m in result.measurements:
         if series := _over_time(m):
-            panels.setdefault(
-                f"{_phase(m)}, {fmt.count_of(m.ranks, 'rank')}, {_kind(m)}", []
-            ).append(series)
-    if not panels:
-        return None
-    return Figure(
+            name = f"{_phase(m)}, {fmt.count_of(m.ranks, 'rank')}, {_kind(m)}"
+            panels.setdefault(name, []).append(series)
+    return plot(
         "over-time",
         "Rates over time",
         "Operations in a second while a phase went on. A rate that sinks indicates caches that fill"
@@ -209,61 +171,51 @@ def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
         "curves",
         Axis("time since the start of the phase", "s"),
         Axis("rate", "op/s", low=0),
-        {"all": [Panel(name, some) for name, some in panels.items()]},
+        [Panel(name, some) for name, some in panels.items()],
         columns=2,
     )
 
 
-def tree_findings(rates: Sequence[FigureRecord]) -> list[Finding]:
+def _tree_finding(in_own: FigureRecord, in_shared: FigureRecord) -> Finding:
+    own, shared = value_of(in_own), value_of(in_shared)
+    what = f"{fmt.plain(_phase(in_own), 60)} with {fmt.count_of(_ranks(in_own), 'rank')} is"
+    in_each = f"in {OWN} ({fmt.quantity(own, 'op/s')})"
+    in_one = f"in {SHARED} ({fmt.quantity(shared, 'op/s')})"
+    if why := certainty.why_not_apart(in_own, in_shared):
+        text = f"Whether {what} faster {in_each} than {in_one} is not known: {why}."
+        return Finding(text, "rates")
+    words = "times as fast" if own >= shared else "times as slow"
+    by = fmt.significant(max(own / shared, shared / own), 3)
+    return Finding(f"{what} {by} {words} {in_each} as {in_one}.", "rates")
+
+
+def tree_findings(result: Result) -> list[Finding]:
     """One shared directory against a directory for each rank, where the run has both."""
-    findings = []
-    of = {(_phase(f), _ranks(f), _kind(f)): f for f in rates if f.metric.value}
-    for phase, ranks, kind in of:
-        in_own = of.get((phase, ranks, OWN))
-        if kind != SHARED or in_own is None or phase not in ("File creation", "File removal"):
-            continue
-        in_shared = of[phase, ranks, SHARED]
-        own, shared = in_own.metric.value or 0.0, in_shared.metric.value or 0.0
-        if why := certainty.why_not_apart(in_own, in_shared):
-            text = (
-                f"Whether {fmt.plain(phase, 60)} with {fmt.count_of(ranks, 'rank')} is faster in"
-                f" {OWN} ({fmt.quantity(own, 'op/s')}) than in {SHARED}"
-                f" ({fmt.quantity(shared, 'op/s')}) is not known: {why}."
-            )
-            findings.append(Finding(text, "rates"))
-            continue
-        times = own / shared
-        words = "times as fast" if own >= shared else "times as slow"
-        by = fmt.significant(max(times, 1 / times), 3)
-        findings.append(
-            Finding(
-                f"{fmt.plain(phase, 60)} with {fmt.count_of(ranks, 'rank')} is {by} {words}"
-                f" in {OWN} ({fmt.quantity(own, 'op/s')}) as in {SHARED}"
-                f" ({fmt.quantity(shared, 'op/s')}).",
-                "rates",
-            )
-        )
-    return findings
-
-
-def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
-    by_phase: dict[str, list[float]] = {}
-    for m in measurements:
-        if m.valid and m.pattern != "tree" and m.ranks > 1 and (found := _unevenness(m)):
-            by_phase.setdefault(_phase(m), []).append(found)
-    worst = max(by_phase, key=lambda p: fmean(by_phase[p]), default=None)
-    if worst is None or fmean(by_phase[worst]) < _UNEVEN:
-        return []
-    by = fmt.significant(fmean(by_phase[worst]), 3)
+    rates = [f for f in known(result, "rate") if f.metric.value]
+    of = {(_phase(f), _ranks(f), _kind(f)): f for f in rates}
     return [
-        Finding(
-            f"The slowest rank of {worst} took {by} times as long as the mean rank; the others"
-            " waited.",
-            "balance",
-            "warn",
-            "limit",
-        )
+        _tree_finding(of[phase, ranks, OWN], f)
+        for (phase, ranks, kind), f in of.items()
+        if kind == SHARED
+        and (phase, ranks, OWN) in of
+        and phase in ("File creation", "File removal")
     ]
+
+
+def balance_finding(result: Result) -> Finding | None:
+    some = [m for m in _of_items(valid(result)) if m.ranks > 1 and _unevenness(m)]
+    by_phase = {
+        phase: fmean(_unevenness(m) or 0.0 for m in of_phase)
+        for phase, of_phase in grouped(some, _phase).items()
+    }
+    worst = max(by_phase, key=lambda phase: by_phase[phase], default=None)
+    if worst is None or by_phase[worst] < _UNEVEN:
+        return None
+    text = (
+        f"The slowest rank of {worst} took {fmt.significant(by_phase[worst], 3)} times as long as"
+        " the mean rank; the others waited."
+    )
+    return Finding(text, "balance", "warn", "limit")
 
 
 def _expected(f: FigureRecord) -> str:
@@ -284,11 +236,31 @@ def _counts(result: Result) -> str:
     return "operations that the file system accepted, on storage or not"
 
 
-class MdtestReporter:
+def on_disk_findings(result: Result) -> list[Finding]:
+    return [
+        Finding(
+            f"On disk were {value_of(f):.0f} {word(f, 'thing', 20)} names,"
+            f" {_expected(f)} were expected.",
+            "rates",
+            "bad",
+        )
+        for f in result.figures_named("on_disk")
+        if f.valid is False
+    ]
+
+
+class MdtestReporter(PartsReporter):
+    finders = (on_disk_findings, drift_finding, tree_findings, balance_finding)
+    parts = (
+        Part("rates-by-phase", "Rates", (rate_figure, rate_table)),
+        Part("balance", "Balance of the ranks", (balance_table,)),
+        Part("time-course", "Course of time", (time_figure,), show=False),
+    )
+
     def headline(self, result: Result) -> Headline:
-        rates = rates_of(result)
+        rates = result.figures_named("rate")
         context = context_of(result)
-        ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + list(rates)
+        ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + rates
         if not ranked:
             return Headline(
                 "mdtest", None, "op/s", context, False, missing="no phase was measured completely"
@@ -305,39 +277,6 @@ class MdtestReporter:
             # The reason for a missing value also explains the missing interval.
             interval="" if first.metric.reason else common.interval_of(first),
         )
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        wrong = [f for f in result.figures if f.name == "on_disk" and f.valid is False]
-        findings = [
-            Finding(
-                f"On disk were {f.metric.value or 0:.0f}"
-                f" {fmt.plain(f.where.get('thing', ''), 20)} names,"
-                f" {_expected(f)} were expected.",
-                "rates",
-                "bad",
-            )
-            for f in wrong
-        ]
-        drift = drift_finding(result.measurements)
-        findings += [*([drift] if drift else []), *tree_findings(rates_of(result))]
-        return [*findings, *balance_findings(result.measurements)]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        rates = rates_of(result)
-        measured = result.measurements
-        sections = []
-        blocks: list[Block] = [b for b in (rate_figure(rates),) if b]
-        if rates:
-            sections.append(Section("rates-by-phase", "Rates", [*blocks, rate_table(rates)]))
-        times = times_table(measured)
-        if times.rows:
-            sections.append(Section("operations", "Times of operations", [times]))
-        balance = balance_table(measured)
-        if balance.rows:
-            sections.append(Section("balance", "Balance of the ranks", [balance]))
-        if over_time := time_figure(measured):
-            sections.append(Section("time-course", "Course of time", [over_time], show=False))
-        return sections
 
 
 REPORTER = MdtestReporter()

@@ -6,27 +6,26 @@ docs/benchmarks/overlap.md says how to read it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
-from effio.report.common.names import grouped, unique
+from effio.report.common.names import grouped
 from effio.report.model import (
     Axis,
-    Block,
-    Cell,
     Column,
     Figure,
     Finding,
     Headline,
     Level,
     Panel,
-    Section,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, known, number, value_at, value_of, word
+from effio.report.plots import by_case, means, plot
 from effio.store.evidence import short_of
 from effio.store.members import members_of
 from effio.store.reader import Result
@@ -43,61 +42,44 @@ _KNOWN = 0.2
 _WAYS = ("blocking", "nonblocking", "uring", "thread")
 
 
-def _word(f: FigureRecord, name: str) -> str:
-    return fmt.plain(f.where.get(name, ""), 40)
+def _size(record: FigureRecord | Measurement) -> int:
+    return number(record, "transfer_bytes")
 
 
-def _size(f: FigureRecord) -> int:
-    return as_count(f.where.get("transfer_bytes"))
+def _way(f: FigureRecord) -> str:
+    return word(f, "way")
 
 
 def _case(f: FigureRecord) -> str:
-    return f"{_word(f, 'access')} during {_word(f, 'work')} work"
+    return f"{word(f, 'access')} during {word(f, 'work')} work"
 
 
 def _key(f: FigureRecord) -> tuple[str, str, str, int]:
-    return _word(f, "access"), _word(f, "work"), _word(f, "way"), _size(f)
+    return word(f, "access"), word(f, "work"), _way(f), _size(f)
 
 
-def _by_way(found: Iterable[FigureRecord]) -> list[FigureRecord]:
-    """The figures by method and size."""
+def _with_size(found: Iterable[FigureRecord]) -> list[FigureRecord]:
+    """The figures that have a size, by method and size."""
     place = {way: i for i, way in enumerate(_WAYS)}
-    return sorted(found, key=lambda f: (place.get(_word(f, "way"), len(place)), _size(f)))
+    some = (f for f in found if _size(f) > 0)
+    return sorted(some, key=lambda f: (place.get(_way(f), len(place)), _size(f)))
 
 
 def _known(result: Result, name: str) -> list[FigureRecord]:
-    """The figures with a value and a size."""
-    return _by_way(
-        f for f in result.figures_named(name) if f.metric.value is not None and _size(f) > 0
-    )
+    return _with_size(known(result, name))
 
 
 def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
     """Curves by case; one for each method, whiskers are the 95 % intervals of the means."""
-    names = unique([*_WAYS, *(_word(f, "way") for f in found)])
-    variants = {}
-    for case, of_case in grouped(found, _case).items():
-        series = []
-        for way, some in grouped(of_case, lambda f: _word(f, "way")).items():
-            ends = [certainty.ends_of(f) for f in some]
-            series.append(
-                Series(
-                    way,
-                    [float(_size(f)) for f in some],
-                    [f.metric.value for f in some],
-                    names.index(way),
-                    [high for _, high in ends],
-                    low=[low for low, _ in ends],
-                )
-            )
-        variants[case] = [Panel("", series)]
-    return variants
+
+    def curve(way: str, some: Sequence[FigureRecord], style: int) -> Series:
+        return means(way, some, lambda f: float(_size(f)), style)
+
+    return by_case(found, _case, _way, curve, _WAYS)
 
 
-def hidden_figure(found: Sequence[FigureRecord]) -> Figure | None:
-    if not found:
-        return None
-    return Figure(
+def hidden_figure(result: Result) -> Figure | None:
+    return plot(
         "hidden",
         "Share of the I/O time that hides",
         "The share of the operation's time alone that is saved when the rank computes meanwhile."
@@ -106,41 +88,29 @@ def hidden_figure(found: Sequence[FigureRecord]) -> Figure | None:
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("share that hides", shown="%"),
-        _curves(found),
-        columns=1,
-        variant_title="case",
-        panel_height=340,
+        _curves(_known(result, "hidden_share")),
+        case="case",
+        height=340,
     )
 
 
-def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
-    if not found:
-        return None
-    return Figure(
+def slow_down_figure(result: Result) -> Figure | None:
+    return plot(
         "slow-down",
         "What the computation pays",
         "Its time during the operation over its time alone: 100 % means as long as alone.",
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("time of the computation", shown="%", low=0.0),
-        _curves(found),
-        columns=1,
-        variant_title="case",
-        panel_height=300,
+        _curves(_known(result, "work_slowdown")),
+        case="case",
+        height=300,
     )
 
 
 def _cells(result: Result) -> dict[tuple[str, str, str, int], list[Measurement]]:
     """The repetitions of each cell."""
-    return grouped(
-        result.measurements,
-        lambda m: (
-            m.access,
-            fmt.plain(m.where.get("work", ""), 40),
-            m.pattern,
-            as_count(m.where.get("transfer_bytes")),
-        ),
-    )
+    return grouped(result.measurements, lambda m: (m.access, word(m, "work"), m.pattern, _size(m)))
 
 
 def _limit_text(f: FigureRecord) -> str:
@@ -150,33 +120,25 @@ def _limit_text(f: FigureRecord) -> str:
     return fmt.plain(members_of(f).limit, 20) if _is_known(f) else "not known"
 
 
-def cell_table(result: Result) -> Table | None:
-    hidden = _by_way(f for f in result.figures_named("hidden_share") if _size(f) > 0)
-    if not hidden:
-        return None
+def cell_table(result: Result) -> Table:
     cells = _cells(result)
-
-    def of(name: str) -> Callable[[FigureRecord], Cell]:
-        """The value of another figure of the same cell."""
-        values = {_key(f): f.metric.value for f in result.figures_named(name)}
-        return lambda f: values.get(_key(f))
 
     def evidence(f: FigureRecord) -> str:
         return short_of(common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual))
 
     return table_of(
-        hidden,
+        _with_size(result.figures_named("hidden_share")),
         [
             (Column("case"), _case),
-            (Column("way"), lambda f: _word(f, "way")),
+            (Column("way"), _way),
             (Column("transfer", "B"), _size),
-            (Column("I/O alone", "s"), of("io_seconds")),
-            (Column("work alone", "s"), of("work_seconds")),
-            (Column("both", "s"), of("both_seconds")),
+            (Column("I/O alone", "s"), value_at(result, "io_seconds", _key)),
+            (Column("work alone", "s"), value_at(result, "work_seconds", _key)),
+            (Column("both", "s"), value_at(result, "both_seconds", _key)),
             (Column("hides", "1", "%", 3), lambda f: f.metric.value),
             (Column("at least", "1", "%", 3), lambda f: certainty.ends_of(f)[0]),
             (Column("at most", "1", "%", 3), lambda f: certainty.ends_of(f)[1]),
-            (Column("work takes", "1", "%", 3), of("work_slowdown")),
+            (Column("work takes", "1", "%", 3), value_at(result, "work_slowdown", _key)),
             (Column("begin", "s", extra=True), lambda f: members_of(f).post_seconds),
             (Column("asking", "s", extra=True), lambda f: members_of(f).poll_seconds),
             (Column("wait", "s", extra=True), lambda f: members_of(f).wait_seconds),
@@ -193,12 +155,12 @@ def cell_table(result: Result) -> Table | None:
 
 def _reason(f: FigureRecord, slower: float | None) -> str:
     """Why no more hides, for the middle of a sentence."""
-    way, write = _word(f, "way"), _word(f, "access") == "write"
+    way = _way(f)
     limit = members_of(f).limit
     if limit == "post" and way == "blocking":
         return "the call comes back only when the bytes are moved"
     begins = {
-        "nonblocking": f"the nonblocking {'write' if write else 'read'} itself",
+        "nonblocking": f"the nonblocking {word(f, 'access')} itself",
         "uring": "the submission to io_uring",
         "thread": "handing it to the thread",
     }.get(way, "the call that begins it")
@@ -214,10 +176,6 @@ def _reason(f: FigureRecord, slower: float | None) -> str:
     }.get(limit, "no single part of the time accounts for it")
 
 
-def _share(f: FigureRecord) -> float:
-    return f.metric.value or 0.0
-
-
 def _is_known(f: FigureRecord) -> bool:
     """One repetition has no interval, and cannot say; neither can an interval that is too wide, or
     one above 1: no more than all can hide. Below 0 both take longer together. Of two to four
@@ -230,45 +188,44 @@ def _is_known(f: FigureRecord) -> bool:
 
 def way_findings(result: Result) -> list[Finding]:
     """For each case and method: where most and, if that differs, where least hides, and why."""
-    slower = {_key(f): f.metric.value for f in result.figures_named("work_slowdown")}
+    slower = value_at(result, "work_slowdown", _key)
     findings = []
 
     def reported(f: FigureRecord) -> str:
-        text = f"{100 * _share(f):.0f} % of the time with {fmt.size(_size(f))}"
+        text = f"{100 * value_of(f):.0f} % of the time with {fmt.size(_size(f))}"
         if not certainty.is_known_share(f):
             size = fmt.size(_size(f))
             text = f"nothing with {size}, where both take longer than one after the other"
-        return f"{text}: {_reason(f, slower.get(_key(f)))}"
+        return f"{text}: {_reason(f, slower(f))}"
 
-    for case, of_case in grouped(_known(result, "hidden_share"), _case).items():
-        for way, all_sizes in grouped(of_case, lambda f: _word(f, "way")).items():
+    for case, all_ways in grouped(_known(result, "hidden_share"), _case).items():
+        for way, all_sizes in grouped(all_ways, _way).items():
             some = [f for f in all_sizes if _is_known(f)]
             if not some:
                 text = f"What {way}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
                 text += " repetitions, or a quiet machine."
                 findings.append(Finding(text, "hidden", "warn"))
                 continue
-            best, worst = max(some, key=_share), min(some, key=_share)
+            best, worst = max(some, key=value_of), min(some, key=value_of)
             text = f"{way}, {case}, hides {reported(best)}"
-            if _share(best) - _share(worst) > 1 - _WHOLLY:
+            if value_of(best) - value_of(worst) > 1 - _WHOLLY:
                 text += f"; but {reported(worst)}"
-            level: Level = "good" if _share(worst) >= _WHOLLY else "info"
+            level: Level = "good" if value_of(worst) >= _WHOLLY else "info"
             findings.append(Finding(text + ".", "hidden", level))
     return findings
 
 
 def cost_finding(result: Result) -> Finding | None:
     """The computation that suffers most."""
-    worst = max(_known(result, "work_slowdown"), key=lambda f: f.metric.value or 0.0, default=None)
-    if worst is None or worst.metric.value is None or worst.metric.value < _SLOWER:
+    worst = max(_known(result, "work_slowdown"), key=value_of, default=None)
+    if worst is None or value_of(worst) < _SLOWER or not certainty.is_known(worst):
         return None
-    low = worst.samples.low95 if worst.samples else None
-    if low is None or low <= 1 or not certainty.is_known(worst):
+    if worst.samples is None or (worst.samples.low95 or 0.0) <= 1:
         return None
     text = (
-        f"A computation pays for an operation during it: {_word(worst, 'work')} work takes"
-        f" {100 * (worst.metric.value - 1):.0f} % longer during a {_word(worst, 'access')} of"
-        f" {fmt.size(_size(worst))} by {_word(worst, 'way')}."
+        f"A computation pays for an operation during it: {word(worst, 'work')} work takes"
+        f" {100 * (value_of(worst) - 1):.0f} % longer during a {word(worst, 'access')} of"
+        f" {fmt.size(_size(worst))} by {_way(worst)}."
     )
     return Finding(text, "slow-down", "warn")
 
@@ -286,7 +243,15 @@ def binding_finding(result: Result) -> Finding | None:
     )
 
 
-class OverlapReporter:
+def left_out_findings(result: Result) -> list[Finding]:
+    left_out = members_of(result.figure("overlap")).left_out
+    return [Finding(f"Left out: {fmt.plain(why, 300)}.", "system") for why in left_out]
+
+
+class OverlapReporter(PartsReporter):
+    finders = (way_findings, cost_finding, binding_finding, left_out_findings)
+    parts = (Part("overlap", "What hides", (hidden_figure, slow_down_figure, cell_table)),)
+
     def headline(self, result: Result) -> Headline:
         figure = result.figure("overlap")
         context = common.context_of(result)
@@ -295,14 +260,12 @@ class OverlapReporter:
                 "overlap", None, "1", context, missing="the run ended before its means were known"
             )
         best = figure.detail.get("best")
+        at = best if isinstance(best, dict) else {}
         if isinstance(best, dict):
-            words = [fmt.plain(best.get(k, ""), 20) for k in ("access", "way", "work")]
-            context = (
-                f"{words[0]} of {fmt.size(as_count(best.get('transfer_bytes')))} by {words[1]},"
-                f" during {words[2]} work, {context}"
-            )
-        at = {**best} if isinstance(best, dict) else {}
-        hidden = [f for f in result.figures_named("hidden_share") if f.where == at]
+            access, way, work = (fmt.plain(at.get(k, ""), 20) for k in ("access", "way", "work"))
+            size = fmt.size(as_count(at.get("transfer_bytes")))
+            context = f"{access} of {size} by {way}, during {work} work, {context}"
+        hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)
         headline = Headline(
             "share of the I/O time that hides, at best",
             figure.metric.value,
@@ -312,30 +275,8 @@ class OverlapReporter:
             anchor="hidden",
             share=True,
         )
-        cell = _cells(result).get(_key(hidden[0]), []) if hidden else []
-        return common.claimed(headline, result, cell, hidden[0] if hidden else None)
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        findings = way_findings(result)
-        cost = cost_finding(result)
-        findings += [f for f in (cost, binding_finding(result)) if f is not None]
-        figure = result.figure("overlap")
-        for why in members_of(figure).left_out:
-            findings.append(Finding(f"Left out: {fmt.plain(why, 300)}.", "system"))
-        return findings
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        blocks: list[Block] = []
-        for figure in (
-            hidden_figure(_known(result, "hidden_share")),
-            slow_down_figure(_known(result, "work_slowdown")),
-        ):
-            if figure is not None:
-                blocks.append(figure)
-        table = cell_table(result)
-        if table is not None:
-            blocks.append(table)
-        return [Section("overlap", "What hides", blocks)] if blocks else []
+        cell = _cells(result).get(_key(hidden), []) if hidden else []
+        return common.claimed(headline, result, cell, hidden)
 
 
 REPORTER = OverlapReporter()

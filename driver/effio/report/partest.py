@@ -4,30 +4,26 @@ and chunks, the seconds of each phase, and what is on storage."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from statistics import fmean
 
 from msgspec.structs import replace
 
 from effio import text as fmt
 from effio.report import common
-from effio.report.model import (
-    Axis,
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Finding,
-    Panel,
-    Section,
-    Series,
-    Table,
-)
+from effio.report.model import Axis, Cell, Column, Figure, Finding, Series, Table, table_of
+from effio.report.parts import Part, valid
+from effio.report.plots import plot
 from effio.report.study import StudyReporter
-from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
-from effio.report.study.rates import Coordinate, coordinates, rate_figure, rate_table
+from effio.report.study.findings import (
+    enough_findings,
+    limit_finding,
+    peak_findings,
+    scaling_findings,
+)
+from effio.report.study.rates import Coordinate, coordinates, figure_of, rate_table
 from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement
 
 # The phases in their order, and what readers call them.
@@ -46,8 +42,9 @@ _PHASES = {
 _OPENING = ("create", "create_close", "open")
 
 
-def _everywhere(rates: Sequence[FigureRecord]) -> list[FigureRecord]:
+def rate_figure(result: Result) -> Figure | None:
     """What has no chunks is next to each size of them."""
+    rates = result.figures_named("bandwidth")
     sizes = common.unique(
         f.where["chunk_bytes"] for f in rates if f.where.get("chunk_bytes") is not None
     )
@@ -56,72 +53,66 @@ def _everywhere(rates: Sequence[FigureRecord]) -> list[FigureRecord]:
         own = f.where.get("chunk_bytes")
         for size in sizes if own is None and sizes else [own]:
             placed.append(replace(f, where={**f.where, "chunk_bytes": size}))
-    return placed
+    return figure_of(placed, coordinates(result))
 
 
-def _cell(m: Measurement, axes: Sequence[Coordinate]) -> tuple[str, ...]:
-    return (
-        fmt.plain(m.pattern, 40),
-        fmt.plain(m.access, 40),
-        *(_value(m, axis) for axis in axes),
-    )
+# Pattern, access and the values of the axes.
+_Place = tuple[str, ...]
 
 
-def _value(m: Measurement, axis: Coordinate) -> str:
-    value = m.where.get(axis.name)
-    if value is None:
-        return "-"
-    return fmt.coordinate(value, axis.unit)
+def _place(m: Measurement, axes: Sequence[Coordinate]) -> _Place:
+    values = [(m.where.get(axis.name), axis.unit) for axis in axes]
+    texts = ["-" if value is None else fmt.coordinate(value, unit) for value, unit in values]
+    return (fmt.plain(m.pattern, 40), fmt.plain(m.access, 40), *texts)
 
 
-def _name(cell: tuple[str, ...], axes: Sequence[Coordinate]) -> str:
-    where = [f"{a.title} {v}" for a, v in zip(axes, cell[2:], strict=True) if v != "-"]
-    return ", ".join([f"{cell[0]} {cell[1]}", *where])
+def _name(place: _Place, axes: Sequence[Coordinate]) -> str:
+    where = [f"{a.title} {v}" for a, v in zip(axes, place[2:], strict=True) if v != "-"]
+    return ", ".join([f"{place[0]} {place[1]}", *where])
 
 
-def _slowest(some: Sequence[Measurement], phase: str) -> float | None:
-    """Seconds of the slowest task, the mean over the repetitions."""
-    seconds = [m.seconds[phase].max for m in some if phase in m.seconds]
-    return sum(seconds) / len(seconds) if seconds else None
+def _axis_columns(
+    axes: Sequence[Coordinate],
+) -> list[tuple[Column, Callable[[tuple[_Place, list[Measurement]]], Cell]]]:
+    def value(at: int) -> Callable[[tuple[_Place, list[Measurement]]], Cell]:
+        return lambda cell: cell[0][2 + at]
+
+    return [(Column(axis.title), value(i)) for i, axis in enumerate(axes)]
 
 
-def phase_figure(result: Result, axes: Sequence[Coordinate]) -> Figure | None:
-    valid = [m for m in result.measurements if m.valid]
-    cells = common.grouped(valid, lambda m: _cell(m, axes))
-    if not cells:
-        return None
-    names = [_name(cell, axes) for cell in cells]
-    present = {
-        phase: [_slowest(some, phase) for some in cells.values()]
-        for phase in _PHASES
-        if any(phase in m.seconds for m in valid)
-    }
-    series = [
-        Series(
-            _PHASES[phase],
-            names,
-            [value or 0.0 for value in values],
-            style,
-            notes=[fmt.duration(value or 0.0) for value in values],
-        )
-        for style, (phase, values) in enumerate(present.items())
-    ]
-    rows: list[list[Cell]] = [
-        [*cell, *(values[i] for values in present.values())] for i, cell in enumerate(cells)
-    ]
-    table = Table(
+def phase_figure(result: Result) -> Figure | None:
+    axes = coordinates(result)
+    cells = common.grouped(valid(result), lambda m: _place(m, axes))
+    present = [p for p in _PHASES if any(p in m.seconds for m in valid(result))]
+
+    def slowest(phase: str) -> Callable[[tuple[_Place, list[Measurement]]], float | None]:
+        """Seconds of the slowest task, the mean over the repetitions."""
+
+        def mean(cell: tuple[_Place, list[Measurement]]) -> float | None:
+            seconds = [m.seconds[phase].max for m in cell[1] if phase in m.seconds]
+            return sum(seconds) / len(seconds) if seconds else None
+
+        return mean
+
+    names = [_name(place, axes) for place in cells]
+    series = []
+    for style, phase in enumerate(present):
+        values = [slowest(phase)(cell) or 0.0 for cell in cells.items()]
+        notes = [fmt.duration(value) for value in values]
+        series.append(Series(_PHASES[phase], names, values, style, notes=notes))
+    table = table_of(
+        cells.items(),
         [
-            Column("way"),
-            Column("access"),
-            *(Column(axis.title) for axis in axes),
-            *(Column(_PHASES[phase], "s") for phase in present),
+            (Column("way"), lambda cell: cell[0][0]),
+            (Column("access"), lambda cell: cell[0][1]),
+            *_axis_columns(axes),
+            *((Column(_PHASES[phase], "s"), slowest(phase)) for phase in present),
         ],
-        rows,
         "Seconds of each phase",
         "The slowest task's, the mean over the repetitions.",
-        page_only=len(rows) > 60,
+        longest=60,
     )
-    return Figure(
+    return plot(
         "partest-phases",
         "Seconds of each phase",
         "The slowest task of each phase, the mean over the repetitions. Files of the tasks are"
@@ -129,87 +120,68 @@ def phase_figure(result: Result, axes: Sequence[Coordinate]) -> Figure | None:
         "stacked",
         Axis("way"),
         Axis("time", "s"),
-        {"": [Panel("", series)]},
-        columns=1,
+        series,
         table=table,
-        panel_height=max(160, 30 * len(names) + 70),
+        height=max(160, 30 * len(names) + 70),
     )
 
 
-def disk_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
-    rows: list[list[Cell]] = []
-    reported = [m for m in result.measurements if m.valid and members_of(m).on_disk]
-    for cell, some in common.grouped(reported, lambda m: _cell(m, axes)).items():
-        disk = members_of(some[-1]).on_disk
-        data: list[Cell] = [cell[0], *cell[2:], disk.files, some[-1].bytes]
-        rows.append([*data, disk.bytes, disk.allocated_bytes, disk.sparse_share])
-    if not rows:
-        return None
-    return Table(
+def disk_table(result: Result) -> Table:
+    axes = coordinates(result)
+    reported = [m for m in valid(result) if members_of(m).on_disk]
+    return table_of(
+        common.grouped(reported, lambda m: _place(m, axes)).items(),
         [
-            Column("way"),
-            *(Column(axis.title) for axis in axes),
-            Column("files", "1"),
-            Column("written", "B"),
-            Column("length", "B"),
-            Column("on storage", "B"),
-            Column("sparse", "1", "%", 3),
+            (Column("way"), lambda cell: cell[0][0]),
+            *_axis_columns(axes),
+            (Column("files", "1"), lambda cell: members_of(cell[1][-1]).on_disk.files),
+            (Column("written", "B"), lambda cell: cell[1][-1].bytes),
+            (Column("length", "B"), lambda cell: members_of(cell[1][-1]).on_disk.bytes),
+            (
+                Column("on storage", "B"),
+                lambda cell: members_of(cell[1][-1]).on_disk.allocated_bytes,
+            ),
+            (
+                Column("sparse", "1", "%", 3),
+                lambda cell: members_of(cell[1][-1]).on_disk.sparse_share,
+            ),
         ],
-        rows,
         "Files and bytes on storage",
         "As the file system reports right after the close. What a container is longer than its data"
         " are holes, but for its head and tail.",
     )
 
 
-def opening_finding(result: Result) -> list[Finding]:
+def opening_finding(result: Result) -> Finding | None:
     """What the files of the tasks cost before the first byte, compared with a container."""
     found: dict[int, dict[str, list[float]]] = {}
-    for m in result.measurements:
-        if m.valid and m.access == "write":
-            seconds = sum(m.seconds[p].max for p in _OPENING if p in m.seconds)
-            found.setdefault(m.ranks, {}).setdefault(m.pattern, []).append(seconds)
+    for m in valid(result, "write"):
+        seconds = sum(m.seconds[p].max for p in _OPENING if p in m.seconds)
+        found.setdefault(m.ranks, {}).setdefault(m.pattern, []).append(seconds)
     both = {n: ways for n, ways in found.items() if {"sion", "task-local"} <= set(ways)}
     if not both:
-        return []
+        return None
     tasks = max(both)
-    mean = {way: sum(some) / len(some) for way, some in both[tasks].items()}
-    if not any(mean.values()):  # a model without a time for opening
-        return []
-    fewest = min(len(some) for way, some in both[tasks].items() if way in ("sion", "task-local"))
-    once = ", measured once" if fewest < 2 else ""
-    return [
-        Finding(
-            f"Until {fmt.count_of(tasks, 'task')} could write took"
-            f" {fmt.duration(mean['task-local'])} with a file for each and"
-            f" {fmt.duration(mean['sion'])} with a container{once}.",
-            "partest-phases",
-        )
-    ]
+    files, container = both[tasks]["task-local"], both[tasks]["sion"]
+    if not any(second for some in both[tasks].values() for second in some):
+        return None  # a model without a time for opening
+    once = ", measured once" if min(len(files), len(container)) < 2 else ""
+    text = (
+        f"Until {fmt.count_of(tasks, 'task')} could write took {fmt.duration(fmean(files))} with a"
+        f" file for each and {fmt.duration(fmean(container))} with a container{once}."
+    )
+    return Finding(text, "partest-phases")
 
 
 class PartestReporter(StudyReporter):
-    def findings(self, result: Result) -> Sequence[Finding]:
-        limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
-        axes = coordinates(result)
-        return [
-            *([limit] if limit is not None else []),
-            *opening_finding(result),
-            *peak_findings(result, axes),
-            *scaling_findings(result, axes),
-            *enough_findings(result, axes),
-        ]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        rates = result.figures_named("bandwidth")
-        axes = coordinates(result)
-        blocks: list[Block] = []
-        if rates:
-            figure = rate_figure(_everywhere(rates), axes)
-            blocks += [*([figure] if figure else []), rate_table(result, axes)]
-        phases, disk = phase_figure(result, axes), disk_table(result, axes)
-        blocks += [block for block in (phases, disk) if block is not None]
-        return [Section("study", "Rates, phases and files", blocks)] if blocks else []
+    finders = (limit_finding, opening_finding, peak_findings, scaling_findings, enough_findings)
+    parts = (
+        Part(
+            "study",
+            "Rates, phases and files",
+            (rate_figure, rate_table, phase_figure, disk_table),
+        ),
+    )
 
 
 REPORTER = PartestReporter()

@@ -13,25 +13,22 @@ from effio import text as fmt
 from effio.report.balance import balance_blocks, balances_of
 from effio.report.common import certainty
 from effio.report.common.counts import interval_of
-from effio.report.generic import headline_of
+from effio.report.generic import headline_of, quantity_of
 from effio.report.model import (
     Axis,
     Block,
-    Cell,
     Column,
     Figure,
     Finding,
     Headline,
-    Panel,
-    Quantity,
-    Section,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, valid, value_of
+from effio.report.plots import plot
 from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
@@ -76,14 +73,12 @@ def _size(length: float) -> str:
 
 def _rings(result: Result) -> list[_Ring]:
     found = []
-    for m in result.measurements:
+    for m in valid(result):
         length, family = m.number("length_bytes"), m.place("family")
-        if family not in ("natural ring", "random ring") or not m.valid:
-            continue
-        if length < 1 or not m.total_seconds > 0:
-            continue
-        name = _NATURAL if family == "natural ring" else f"random {m.number('random_index'):.0f}"
-        found.append(_Ring(name, int(length), m.total_seconds, members_of(m)))
+        if family in ("natural ring", "random ring") and length >= 1 and m.total_seconds > 0:
+            number = f"random {m.number('random_index'):.0f}"
+            name = _NATURAL if family == "natural ring" else number
+            found.append(_Ring(name, int(length), m.total_seconds, members_of(m)))
     return found
 
 
@@ -91,9 +86,8 @@ def _pairs(result: Result) -> list[Measurement]:
     """For each length the measurement of all its pairs."""
     return [
         m
-        for m in result.measurements
+        for m in valid(result)
         if m.place("family") == "ping-pong"
-        and m.valid
         and m.number("length_bytes") >= 1
         and "total" in m.seconds
         and m.seconds["total"].min > 0
@@ -122,13 +116,9 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
     for m in _pairs(result):
         if int(m.number("length_bytes")) != length:
             continue
-        seconds = m.seconds["total"]
-        rate = members_of(m).bytes_per_second
-        spread = [rate.min, rate.mean, rate.max]
-        if not rates:
-            rows.append(_Values(_PAIRS, seconds.min, seconds.mean, seconds.max))
-        elif None not in spread:
-            rows.append(_Values(_PAIRS, *[float(v) for v in spread if v is not None]))
+        of = members_of(m).bytes_per_second if rates else m.seconds["total"]
+        if None not in (of.min, of.mean, of.max):
+            rows.append(_Values(_PAIRS, of.min, of.mean, of.max))
     rings = [r for r in _rings(result) if r.length == length]
     for name in (_NATURAL, _RANDOM):
         seconds_of = [r.seconds for r in rings if (r.name == _NATURAL) == (name == _NATURAL)]
@@ -141,32 +131,50 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
     return rows
 
 
-def side_by_side(result: Result, rates: bool) -> Figure | None:
-    lengths = _lengths(result)
-    if not lengths:
-        return None
-    length = lengths[-1] if rates else lengths[0]
+def _side_by_side(result: Result, rates: bool) -> list[Series]:
+    length = (_lengths(result) or [0])[-1 if rates else 0]
     rows = _values(result, length, rates)
-    if not rows:
-        return None
     names = [r.name for r in rows]
-    series = [
-        Series("smallest", names, [r.low for r in rows], 0),
-        Series("mean", names, [r.typical for r in rows], 1),
-        Series("largest", names, [r.high for r in rows], 2),
-    ]
-    what = "Bandwidth of a process" if rates else "Latency"
-    return Figure(
-        "bandwidth" if rates else "latency",
-        f"{what} with {_size(length)}",
-        "Over the pairs that were measured, and over the rings. A pair has the machine to itself; "
-        "in a ring every process sends to both neighbors at the same time.",
+    return (
+        [
+            Series("smallest", names, [r.low for r in rows], 0),
+            Series("mean", names, [r.typical for r in rows], 1),
+            Series("largest", names, [r.high for r in rows], 2),
+        ]
+        if rows
+        else []
+    )
+
+
+_SIDES = (
+    "Over the pairs that were measured, and over the rings. A pair has the machine to itself; "
+    "in a ring every process sends to both neighbors at the same time."
+)
+
+
+def latency_figure(result: Result) -> Figure | None:
+    return plot(
+        "latency",
+        f"Latency with {_size(min(_lengths(result), default=0))}",
+        _SIDES,
         "bars",
         Axis(""),
-        Axis("bandwidth of a process", "B/s") if rates else Axis("time of a message", "s"),
-        {"": [Panel("", series)]},
-        columns=1,
-        panel_height=340,
+        Axis("time of a message", "s"),
+        _side_by_side(result, rates=False),
+        height=340,
+    )
+
+
+def bandwidth_figure(result: Result) -> Figure | None:
+    return plot(
+        "bandwidth",
+        f"Bandwidth of a process with {_size(max(_lengths(result), default=0))}",
+        _SIDES,
+        "bars",
+        Axis(""),
+        Axis("bandwidth of a process", "B/s"),
+        _side_by_side(result, rates=True),
+        height=340,
     )
 
 
@@ -181,42 +189,38 @@ def ring_figure(result: Result) -> Figure | None:
     series = [Series("random rings", x, [r.rate for r in random], 0, form="points")]
     for natural in (r for r in rings if r.name == _NATURAL):
         series.append(Series(_NATURAL, x, [natural.rate] * len(x), 1, form="limit"))
-    return Figure(
+    return plot(
         "rings",
-        f"Each random ring with {_size(random[0].length)}",
+        f"Each random ring with {_size(longest)}",
         "Points that are far apart, or far below the line, show that it matters which ranks are"
         " neighbors. Then place ranks that communicate on one node.",
         "curves",
         Axis("random ring"),
         Axis("bandwidth of a process", "B/s", low=0.0),
-        {"": [Panel("", series)]},
-        columns=1,
-        panel_height=320,
+        series,
+        height=320,
     )
 
 
-def value_table(result: Result) -> Table | None:
-    rows: list[list[Cell]] = []
-    for name, title in _HPCC:
-        figure = result.figure(name)
-        if figure is not None and figure.metric.value is not None:
-            value = Quantity(figure.metric.value, figure.metric.unit)
-            rows.append([title, value, figure.metric.unit, name])
-    if not rows:
-        return None
-    columns = [Column("value of"), Column("value", "1"), Column("unit in CSV")]
-    return Table(
-        [*columns, Column("in hpccoutf.txt")], rows, "As in the HPC Challenge", "Of one process."
+def value_table(result: Result) -> Table:
+    figures = [(title, result.figure(name)) for name, title in _HPCC]
+    return table_of(
+        [(title, f) for title, f in figures if f is not None and f.metric.value is not None],
+        [
+            (Column("value of"), lambda row: row[0]),
+            (Column("value", "1"), lambda row: quantity_of(row[1].metric)),
+            (Column("unit in CSV"), lambda row: row[1].metric.unit),
+            (Column("in hpccoutf.txt"), lambda row: row[1].name),
+        ],
+        "As in the HPC Challenge",
+        "Of one process.",
     )
 
 
-def ring_table(result: Result) -> Table | None:
-    rings = _rings(result)
-    if not rings:
-        return None
+def ring_table(result: Result) -> Table:
     spread = Column("spread of measurements", "1", "%", 2)
     return table_of(
-        rings,
+        _rings(result),
         [
             (Column("ring"), lambda r: r.name),
             (Column("message", "B"), lambda r: r.length),
@@ -235,60 +239,53 @@ def ring_table(result: Result) -> Table | None:
 
 
 def _distance_finding(result: Result) -> Finding | None:
-    def figures(name: str) -> list[FigureRecord | None]:
-        return [result.figure(f"{n}OrderedRing{name}") for n in ("Naturally", "Randomly")]
-
-    bandwidths, latencies = figures("Bandwidth"), figures("Latency")
-    rates = [f.metric.value if f is not None else None for f in bandwidths]
-    times = [f.metric.value if f is not None else None for f in latencies]
-    if not (rates[0] and rates[1] and times[0] and times[1]):
-        return None
-    one_node = result.run.system.nodes == 1
-    reason = (
-        "on a single node that is noise, or which cores the ranks have"
-        if one_node
-        else "the rest is what the network between nodes costs"
+    bandwidths, latencies = (
+        [result.figure(f"{n}OrderedRing{name}") for n in ("Naturally", "Randomly")]
+        for name in ("Bandwidth", "Latency")
     )
+    if not all(map(value_of, (*bandwidths, *latencies))):
+        return None
+    reason = "the rest is what the network between nodes costs"
+    if result.run.system.nodes == 1:
+        reason = "on a single node that is noise, or which cores the ranks have"
     why = [certainty.why_not_apart(*pair) for pair in (bandwidths, latencies)]
     if all(why):
         reason = f"whether they differ is not known ({why[0]})"
+    rate, time = (value_of(of[1]) / value_of(of[0]) for of in (bandwidths, latencies))
     return Finding(
-        f"Random rings reach {fmt.percent(rates[1] / rates[0])} of the natural ring's bandwidth "
-        f"with {fmt.percent(times[1] / times[0])} of its latency: {reason}.",
+        f"Random rings reach {fmt.percent(rate)} of the natural ring's bandwidth with"
+        f" {fmt.percent(time)} of its latency: {reason}.",
         "bandwidth",
     )
 
 
+def _sample_findings(result: Result) -> list[Finding]:
+    """Pairs that are a sample of all."""
+    return [
+        Finding(
+            f"With {_size(m.number('length_bytes'))} only one rank in {members_of(m).stride:.0f}"
+            f" took part in pairs ({members_of(m).pairs:.0f} of them), because all pairs would have"
+            " taken too long.",
+            "bandwidth",
+        )
+        for m in _pairs(result)
+        if (members_of(m).stride or 0) > 1 and members_of(m).pairs is not None
+    ]
+
+
 def _pair_findings(result: Result) -> list[Finding]:
-    found = []
-    pairs = _pairs(result)
-    for m in pairs:
-        stride = members_of(m).stride
-        count = members_of(m).pairs
-        if stride is not None and count is not None and stride > 1:
-            found.append(
-                Finding(
-                    f"With {_size(m.number('length_bytes'))} only one rank "
-                    f"in {stride:.0f} took part in pairs ({count:.0f} of them), because all "
-                    "pairs would have taken too long.",
-                    "bandwidth",
-                )
-            )
-    rates = _values(result, max(_lengths(result), default=0), rates=True)
-    alone = next((v for v in rates if v.name == _PAIRS), None)
+    rates = {v.name: v for v in _values(result, max(_lengths(result), default=0), rates=True)}
+    alone, random = rates.get(_PAIRS), rates.get(_RANDOM)
+    found: list[Finding] = []
     if alone is None:
         return found
     if alone.low < _SLOW_PAIR * alone.high:
-        found.append(
-            Finding(
-                f"The slowest pair has {fmt.percent(alone.low / alone.high)} of the fastest one's "
-                "bandwidth. That is the way between nodes, or a slow link: b-eff --pairs all shows "
-                "which.",
-                "bandwidth",
-                "warn",
-            )
+        text = (
+            f"The slowest pair has {fmt.percent(alone.low / alone.high)} of the fastest one's "
+            "bandwidth. That is the way between nodes, or a slow link: b-eff --pairs all shows "
+            "which."
         )
-    random = next((v for v in rates if v.name == _RANDOM), None)
+        found.append(Finding(text, "bandwidth", "warn"))
     if random is not None and alone.typical > 0:
         share = random.typical / alone.typical
         text = (
@@ -330,7 +327,23 @@ def _balance_finding(result: Result) -> Finding | None:
     )
 
 
-class RingsReporter:
+class RingsReporter(PartsReporter):
+    finders = (
+        _balance_finding,
+        _distance_finding,
+        _sample_findings,
+        _pair_findings,
+        _spread_finding,
+    )
+    parts = (
+        Part(
+            "values",
+            "Pairs, natural ring, random rings",
+            (value_table, latency_figure, bandwidth_figure),
+        ),
+        Part("all-rings", "Ring by ring", (ring_figure, ring_table)),
+    )
+
     def headline(self, result: Result) -> Headline:
         system = result.run.system
         context = (
@@ -340,31 +353,6 @@ class RingsReporter:
         figure = result.figure("random_ring_bandwidth")
         plain = headline_of(figure, result, context)
         return replace(plain, name=plain.name.replace("_", " "), interval=interval_of(figure))
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        found = [
-            _balance_finding(result),
-            _distance_finding(result),
-            *_pair_findings(result),
-            _spread_finding(result),
-        ]
-        return [f for f in found if f is not None]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        values: list[Block | None] = [
-            value_table(result),
-            side_by_side(result, rates=False),
-            side_by_side(result, rates=True),
-        ]
-        rings: list[Block | None] = [ring_figure(result), ring_table(result)]
-        sections = []
-        for name, title, blocks in (
-            ("values", "Pairs, natural ring, random rings", values),
-            ("all-rings", "Ring by ring", rings),
-        ):
-            if kept := [b for b in blocks if b is not None]:
-                sections.append(Section(name, title, kept))
-        return sections
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:
         return balance_blocks(balances_of(results))

@@ -15,13 +15,21 @@ from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.generic import headline_of
-from effio.report.model import Block, Finding, Headline, Section
+from effio.report.model import Headline
+from effio.report.parts import Finder, Part, PartsReporter, known, value_of
 from effio.report.study.answers import (
-    answer_tables,
     cells_of,
     division_findings,
+    files_table,
+    pattern_table,
+    throughput_table,
 )
-from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
+from effio.report.study.findings import (
+    enough_findings,
+    limit_finding,
+    peak_findings,
+    scaling_findings,
+)
 from effio.report.study.peak import peak_figure
 from effio.report.study.rates import (
     access_of,
@@ -39,8 +47,8 @@ from effio.store.records import Figure as FigureRecord
 
 def _rivals(result: Result, place: dict[str, Any]) -> list[FigureRecord]:
     """The mean rates of the same kind of access."""
-    found = result.figures_named("bandwidth")
-    return [f for f in found if f.metric.value and access_of(f) == str(place.get("access"))]
+    rates = known(result, "bandwidth")
+    return [f for f in rates if f.metric.value and access_of(f) == str(place.get("access"))]
 
 
 def _rate_headline(
@@ -60,13 +68,7 @@ def _rate_headline(
     where = [operation_of(there), place_of(there, axes)]
     if first:
         where.append(common.context_of(result))
-    cells = [
-        m
-        for m in result.measurements
-        if m.valid
-        and (m.pattern, m.access) == (place.get("pattern"), place.get("access"))
-        and common.lies_at(m.where, place)
-    ]
+    cells = cells_of(result, there, {(place.get("pattern"), place.get("access"))})
     alone = members_of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
@@ -82,7 +84,22 @@ def _rate_headline(
     return common.claimed(headline, result, cells, figure)
 
 
-class StudyReporter:
+class StudyReporter(PartsReporter):
+    finders: Sequence[Finder[Result]] = (
+        limit_finding,
+        division_findings,
+        peak_findings,
+        scaling_findings,
+        enough_findings,
+    )
+    parts: Sequence[Part[Result]] = (
+        Part(
+            "study",
+            "Rates",
+            (throughput_table, files_table, pattern_table, rate_figure, peak_figure, rate_table),
+        ),
+    )
+
     def headline(self, result: Result) -> Headline:
         declared = run_members(result.run, "study").headline
         if declared == "throughputs" and (stated := self._throughputs(result)) is not None:
@@ -147,7 +164,7 @@ class StudyReporter:
         own = result.figure(result.benchmark.replace("-", "_"))
         weakest = members_of(own).weakest
         if not weakest and rates:
-            weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
+            weakest = min(rates, key=value_of).where
         if not weakest or weakest == place:
             return headline
         low = _rate_headline("", result, weakest, "weakest", first=False)
@@ -157,28 +174,6 @@ class StudyReporter:
             context=headline.context + text + (f" ({low.basis(', ')})" if low.basis() else ""),
             evidence=[*headline.evidence, *low.evidence],
         )
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
-        return [
-            *([limit] if limit is not None else []),
-            *division_findings(result),
-            *peak_findings(result, coordinates(result)),
-            *scaling_findings(result, coordinates(result)),
-            *enough_findings(result, coordinates(result)),
-        ]
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        rates = result.figures_named("bandwidth")
-        if not rates:
-            return []
-        axes = coordinates(result)
-        figure = rate_figure(rates, axes)
-        share = peak_figure(result, axes)
-        blocks: list[Block] = [*answer_tables(result, axes)]
-        blocks += [f for f in (figure, share) if f is not None]
-        blocks.append(rate_table(result, axes))
-        return [Section("study", "Rates", blocks)]
 
 
 REPORTER = StudyReporter()

@@ -4,14 +4,15 @@ and the weakest pattern of each access (pio), and how the data are divided into 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import NO_MEAN, Cell, Column, Finding, Quantity, Table, table_of
-from effio.report.study.rates import Coordinate, access_of, operation_of, place_of
-from effio.store.evidence import Place, evidence_of, short_of
+from effio.report.parts import known, valid, value_of, word
+from effio.report.study.rates import access_of, coordinates, operation_of, place_of
+from effio.store.evidence import Evidence, Place, evidence_of, short_of
 from effio.store.evidence import place_of as place_of_bytes
 from effio.store.members import run_members
 from effio.store.reader import Result
@@ -19,105 +20,95 @@ from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement
 
 
-def cells_of(result: Result, f: FigureRecord, passes: set[tuple[str, str]]) -> list[Measurement]:
-    """Measurements of these passes at the place of a figure."""
+def cells_of(
+    result: Result, f: FigureRecord, passes: Collection[tuple[object, object]]
+) -> list[Measurement]:
+    """Measurements of these passes, of pattern and access each, at the place of a figure."""
     return [
         m
-        for m in result.measurements
-        if m.valid and (m.pattern, m.access) in passes and common.lies_at(m.where, f.where)
+        for m in valid(result)
+        if (m.pattern, m.access) in passes and common.lies_at(m.where, f.where)
     ]
 
 
-def _evidence(result: Result, cells: Sequence[Measurement]) -> str:
-    return short_of(evidence_of(cells, result.run.clock.virtual))
+def evidence_at(
+    result: Result, f: FigureRecord, passes: Collection[tuple[object, object]] = ()
+) -> list[Evidence]:
+    """Where the bytes of a figure were; without passes, of its own pattern and access."""
+    own = ((f.where.get("pattern"), f.where.get("access")),)
+    return evidence_of(cells_of(result, f, passes or own), result.run.clock.virtual)
 
 
-def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
+def _interval(f: FigureRecord) -> str:
+    return common.interval_of(f) or NO_MEAN
+
+
+def throughput_table(result: Result) -> Table:
     """Things per second, over the passes that they take."""
-    rows: list[list[Cell]] = []
-    for throughput in run_members(result.run, "study").throughputs:
-        for f in result.figures_named(throughput.name):
-            passes = {tuple(p) for p in throughput.passes}
-            if f.metric.value is None:
-                continue
-            rows.append(
-                [
-                    fmt.plain(throughput.name, 40).replace("_", " "),
-                    place_of(f, axes),
-                    Quantity(f.metric.value, f.metric.unit),
-                    common.interval_of(f) or NO_MEAN,
-                    _evidence(result, cells_of(result, f, passes)),
-                    ", ".join(fmt.plain(" ".join(p), 60) for p in throughput.passes),
-                ]
-            )
+    axes = coordinates(result)
+    rows: list[list[Cell]] = [
+        [
+            fmt.plain(throughput.name, 40).replace("_", " "),
+            place_of(f, axes),
+            Quantity(value_of(f), f.metric.unit),
+            _interval(f),
+            short_of(evidence_at(result, f, {tuple(p) for p in throughput.passes})),
+            ", ".join(fmt.plain(" ".join(p), 60) for p in throughput.passes),
+        ]
+        for throughput in run_members(result.run, "study").throughputs
+        for f in known(result, throughput.name)
+    ]
     columns = [
         Column("answer", kept=True), Column("at", kept=True), Column("value", "1", kept=True),
         Column("interval", below=True), Column("where the bytes were"), Column("over", below=True),
     ]  # fmt: skip
-    return Table(columns, rows, "Answers") if rows else None
+    return Table(columns, rows, "Answers")
 
 
-def files_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
-    rates = [f for f in result.figures_named("files_per_second") if f.metric.value is not None]
-    if not rates:
-        return None
+def files_table(result: Result) -> Table:
     return table_of(
-        rates,
+        known(result, "files_per_second"),
         [
-            *((Column(axis.title), axis.text) for axis in axes),
+            *((Column(axis.title), axis.text) for axis in coordinates(result)),
             (Column("pass"), operation_of),
             (Column("files/s", "op/s"), lambda f: f.metric.value),
-            (Column("interval", below=True), lambda f: common.interval_of(f) or NO_MEAN),
+            (Column("interval", below=True), _interval),
         ],
         "Files per second",
     )
 
 
-def _counting(result: Result, rates: Sequence[FigureRecord]) -> list[FigureRecord]:
-    """The values whose bytes were on storage, if there are any: the others are rates of memory."""
-
-    def is_stored(f: FigureRecord) -> bool:
-        cells = cells_of(result, f, {(str(f.where.get("pattern")), access_of(f))})
-        return place_of_bytes(evidence_of(cells, result.run.clock.virtual)) is Place.DEVICE
-
-    return [f for f in rates if is_stored(f)] or list(rates)
-
-
-def pattern_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
+def pattern_table(result: Result) -> Table | None:
     """For each access the strongest and the weakest pattern, where that is the study's question."""
     if run_members(result.run, "study").headline != "strongest and weakest":
         return None
-    rates = [f for f in result.figures_named("bandwidth") if f.metric.value]
-    rows: list[list[Cell]] = []
-    for access, of_access in common.grouped(rates, access_of).items():
-        some = _counting(result, of_access)
-        ends = (("strongest", max), ("weakest", min)) if len(some) > 1 else ()
-        for word, pick in ends:
-            f = pick(some, key=lambda one: one.metric.value or 0.0)
-            passes = {(str(f.where.get("pattern")), access)}
-            rows.append(
-                [
-                    access,
-                    word,
-                    f.metric.value,
-                    fmt.plain(f.where.get("pattern", ""), 40),
-                    place_of(f, axes),
-                    common.interval_of(f) or NO_MEAN,
-                    _evidence(result, cells_of(result, f, passes)),
-                    certainty.doubt_of_first(f, some, word),
-                ]
-            )
-    columns = [
-        Column("access", kept=True), Column("", kept=True), Column("rate", "B/s", kept=True),
-        Column("pattern", kept=True), Column("at", kept=True), Column("interval", below=True),
-        Column("where the bytes were"), Column("doubt", below=True),
-    ]  # fmt: skip
-    return Table(columns, rows, "Strongest and weakest patterns") if rows else None
-
-
-def answer_tables(result: Result, axes: Sequence[Coordinate]) -> list[Table]:
-    found = (throughput_table, files_table, pattern_table)
-    return [table for make in found if (table := make(result, axes)) is not None]
+    rates = [f for f in known(result, "bandwidth") if f.metric.value]
+    found: list[tuple[str, FigureRecord, list[FigureRecord]]] = []
+    for of_access in common.grouped(rates, access_of).values():
+        # The values whose bytes were on storage, if there are any: others are rates of memory.
+        stored = [f for f in of_access if place_of_bytes(evidence_at(result, f)) is Place.DEVICE]
+        some = stored or of_access
+        if len(some) > 1:
+            found.append(("strongest", max(some, key=value_of), some))
+            found.append(("weakest", min(some, key=value_of), some))
+    axes = coordinates(result)
+    return table_of(
+        found,
+        [
+            (Column("access", kept=True), lambda one: access_of(one[1])),
+            (Column("", kept=True), lambda one: one[0]),
+            (Column("rate", "B/s", kept=True), lambda one: one[1].metric.value),
+            (Column("pattern", kept=True), lambda one: word(one[1], "pattern")),
+            (Column("at", kept=True), lambda one: place_of(one[1], axes)),
+            (Column("interval", below=True), lambda one: _interval(one[1])),
+            (Column("where the bytes were"), lambda one: short_of(evidence_at(result, one[1]))),
+            (
+                Column("doubt", below=True),
+                lambda one: certainty.doubt_of_first(one[1], one[2], one[0]),
+            ),
+        ],
+        "Strongest and weakest patterns",
+    )
 
 
 def division_findings(result: Result) -> list[Finding]:

@@ -10,50 +10,35 @@ from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Finding
-from effio.report.study.rates import Coordinate, operation_of, place_of, varying
+from effio.report.parts import known, value_of
+from effio.report.study.answers import evidence_at
+from effio.report.study.rates import Coordinate, coordinates, operation_of, place_of, varying
 from effio.store.evidence import Place
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 
 
-def _why_above(result: Result, share: FigureRecord) -> str:
-    """A cache is named as the reason only if there is evidence for that rate."""
-    cells = [
-        m
-        for m in result.measurements
-        if m.valid
-        and (m.pattern, m.access) == (share.where.get("pattern"), share.where.get("access"))
-        and common.lies_at(m.where, share.where)
-    ]
-    evidence = common.evidence_of(cells, result.run.clock.virtual)
-    if any(one.place in (Place.CACHE, Place.MIXED) for one in evidence):
-        return "a cache took part"
-    return "the peak is too low"
+def limit_finding(result: Result) -> Finding | None:
+    return common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
 
 
-def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
-    shares = [f for f in result.figures_named("share_of_peak") if f.metric.value is not None]
-    if not shares:
-        return []
-    axes = varying(shares, axes)
+def peak_findings(result: Result) -> list[Finding]:
+    shares = known(result, "share_of_peak")
+    axes = varying(shares, coordinates(result))
     findings = []
-    above = [f for f in shares if (f.metric.value or 0.0) > 1]
-    if above:
-        most = max(above, key=lambda f: f.metric.value or 0.0)
-        share = fmt.percent(most.metric.value or 0.0)
-        findings.append(
-            Finding(
-                f"{len(above)} of {fmt.count_of(len(shares), 'rate')}"
-                f" {'exceeds' if len(above) == 1 else 'exceed'} the peak, at most"
-                f" {operation_of(most)}, {place_of(most, axes)}, with {share} of it:"
-                f" {_why_above(result, most)}.",
-                "study-rates",
-                "warn",
-            )
+    if above := [f for f in shares if value_of(f) > 1]:
+        most = max(above, key=value_of)
+        # A cache is named as the reason only if there is evidence for that rate.
+        cached = any(e.place in (Place.CACHE, Place.MIXED) for e in evidence_at(result, most))
+        text = (
+            f"{len(above)} of {fmt.count_of(len(shares), 'rate')}"
+            f" {'exceeds' if len(above) == 1 else 'exceed'} the peak, at most"
+            f" {operation_of(most)}, {place_of(most, axes)}, with {fmt.percent(value_of(most))} of"
+            f" it: {'a cache took part' if cached else 'the peak is too low'}."
         )
-    honest = [f for f in shares if (f.metric.value or 0.0) <= 1]
-    if honest:
+        findings.append(Finding(text, "study-rates", "warn"))
+    if honest := [f for f in shares if value_of(f) <= 1]:
         findings.append(_reached(result, honest, axes))
     return findings
 
@@ -61,10 +46,10 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
 def _reached(result: Result, shares: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Finding:
     """The largest and the smallest share of the peak; best and worst only if their rates are
     apart."""
-    low, high = (pick(shares, key=lambda f: f.metric.value or 0.0) for pick in (min, max))
+    low, high = (pick(shares, key=value_of) for pick in (min, max))
     rates = {str(f.where): f for f in result.figures_named("bandwidth")}
     best, worst = (
-        f"{operation_of(f)}, {place_of(f, axes)}, reaches {fmt.percent(f.metric.value or 0)}"
+        f"{operation_of(f)}, {place_of(f, axes)}, reaches {fmt.percent(value_of(f))}"
         for f in (high, low)
     )
     why = certainty.why_not_apart(*(rates.get(str(f.where)) for f in (high, low)))
@@ -77,13 +62,14 @@ def _reached(result: Result, shares: Sequence[FigureRecord], axes: Sequence[Coor
     return Finding(f"{text[:1].upper()}{text[1:]}.", "study-rates")
 
 
-def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+def scaling_findings(result: Result) -> list[Finding]:
     """The speed-up of the largest number of ranks, for each pattern and access."""
+    axes = coordinates(result)
     # For each operation and values of the other axes: ranks, fewest ranks, speed-up.
     found: dict[tuple[str, str], tuple[float, float, FigureRecord]] = {}
-    for f in result.figures_named("speed_up"):
-        ranks, fewest = (reported := members_of(f)).ranks, reported.from_ranks
-        if f.metric.value is None or ranks is None or fewest is None or not 0 < fewest < ranks:
+    for f in known(result, "speed_up"):
+        ranks, fewest = members_of(f).ranks, members_of(f).from_ranks
+        if ranks is None or fewest is None or not 0 < fewest < ranks:
             continue
         key = operation_of(f), place_of(f, [a for a in axes if f.where.get(a.name) != ranks])
         if key not in found or ranks > found[key][0]:
@@ -93,7 +79,7 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
         findings.append(
             Finding(
                 f"{operation}{', ' if others else ''}{others}: {ranks:.0f} ranks get"
-                f" {speed_up.metric.value or 0:.2f} times the rate of {fewest:.0f},"
+                f" {value_of(speed_up):.2f} times the rate of {fewest:.0f},"
                 f" {_efficiency(result, speed_up, fewest, ranks)}.",
                 "study-rates",
             )
@@ -117,7 +103,7 @@ def _efficiency(result: Result, speed_up: FigureRecord, fewest: float, most: flo
     """The efficiency for the end of a sentence. It is a share: above 1 with its whole interval it
     says that the fewest ranks were too slow, not that the others are that efficient."""
     first, last = (_rate_with(result, speed_up, n) for n in (fewest, most))
-    value = (speed_up.metric.value or 0.0) * fewest / most
+    value = value_of(speed_up) * fewest / most
     if why := certainty.why_not_apart(first, last):
         how = "from one repetition, so that the efficiency is not known"
         return how if why == certainty.ONCE else f"but the efficiency is not known: {why}"
@@ -175,9 +161,9 @@ def enough_sentence(f: FigureRecord) -> str:
     return f"{text}; {words}." if words else f"{text}."
 
 
-def enough_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+def enough_findings(result: Result) -> list[Finding]:
     """A sentence for each curve over numbers of ranks."""
-    findings = []
+    findings, axes = [], coordinates(result)
     for f in result.figures_named("enough_ranks")[:8]:
         others = place_of(f, [a for a in axes if a.name in f.where])
         if sentence := enough_sentence(f):

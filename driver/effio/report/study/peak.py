@@ -10,7 +10,8 @@ from dataclasses import replace
 from effio.campaign.file import Chart
 from effio.report.charts import Measured, chart_blocks
 from effio.report.model import Axis, Figure, Panel, Series
-from effio.report.study.rates import Coordinate
+from effio.report.parts import known, value_of
+from effio.report.study.rates import Coordinate, coordinates
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 
@@ -37,9 +38,9 @@ def _ideal(places: Sequence[float], values: Sequence[Series]) -> Series:
     return Series("ideal scaling", list(places), y, 21, form="limit")
 
 
-def peak_figure(result: Result, axes: Sequence[Coordinate]) -> Figure | None:
-    found = [f for f in result.figures_named("share_of_peak") if f.metric.value is not None]
-    values = [Measured(_at(f, axes), f.metric.value or 0.0, "1") for f in found]
+def peak_figure(result: Result) -> Figure | None:
+    axes = coordinates(result)
+    values = [Measured(_at(f, axes), value_of(f), "1") for f in known(result, "share_of_peak")]
     if not values:
         return None
     axis = _longest(values, axes)

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
-from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.report.model import Axis, Column, Figure, Panel, Series, Table, table_of
+from effio.report.parts import value_at, word
+from effio.report.plots import means, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
@@ -42,7 +45,7 @@ def coordinates(result: Result) -> list[Coordinate]:
 
 
 def operation_of(f: FigureRecord) -> str:
-    return " ".join(fmt.plain(f.where.get(name, ""), 40) for name in ("pattern", "access")).strip()
+    return f"{word(f, 'pattern')} {word(f, 'access')}".strip()
 
 
 def place_of(f: FigureRecord, axes: Sequence[Coordinate]) -> str:
@@ -55,66 +58,8 @@ def varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[C
     return [a for a in axes if len({a.text(f) for f in rates}) > 1]
 
 
-def _series(
-    name: str, some: Sequence[FigureRecord], x: Sequence[float | str], style: int
-) -> Series:
-    ends = [certainty.ends_of(f) for f in some]
-    return Series(
-        name,
-        x,
-        [f.metric.value for f in some],
-        style,
-        high=[high for _, high in ends],
-        low=[low for low, _ in ends],
-        notes=[fmt.plain(members_of(f).cache, 40) for f in some],
-    )
-
-
 def access_of(f: FigureRecord) -> str:
-    return fmt.plain(f.where.get("access", ""), 40)
-
-
-def _placed(rates: Sequence[FigureRecord], axis: Coordinate) -> list[tuple[float, FigureRecord]]:
-    found = [(as_number(f.where.get(axis.name)), f) for f in rates]
-    return sorted(((x, f) for x, f in found if x is not None), key=lambda p: p[0])
-
-
-def _ticks(rates: Sequence[FigureRecord], axis: Coordinate | None) -> dict[float, str]:
-    return {x: axis.text(f) for x, f in _placed(rates, axis)} if axis is not None else {}
-
-
-def _curve(name: str, some: Sequence[FigureRecord], first: Coordinate | None, style: int) -> Series:
-    """A curve over `first`; without it, bars with this name."""
-    if first is None:
-        return _series(name, some, [name for _ in some], style)
-    placed = _placed(some, first)
-    return _series(name, [f for _, f in placed], [x for x, _ in placed], style)
-
-
-def _side_by_side(
-    rates: Sequence[FigureRecord],
-    operations: Sequence[str],
-    first: Coordinate | None,
-    word: Coordinate,
-    words: Sequence[str],
-) -> list[Series]:
-    """The values of an axis of words in one panel: curves of the same operation have the same
-    color, the second value is dashed; bars of an operation are next to each other."""
-    by_word = common.grouped(rates, word.text)
-    found = []
-    for number, value in enumerate(words):
-        some = by_word.get(value, [])
-        if first is None:
-            of = {operation_of(f): f for f in some}
-            names = [name for name in operations if name in of]
-            found.append(_series(value, [of[name] for name in names], list(names), number))
-            continue
-        by_operation = common.grouped(some, operation_of)
-        for style, operation in enumerate(operations):
-            if operation in by_operation:
-                curve = _curve(f"{operation}, {value}", by_operation[operation], first, style)
-                found.append(replace(curve, dashed=number > 0))
-    return found
+    return word(f, "access")
 
 
 # Values of an axis of words that a panel shows side by side; more are choices.
@@ -125,20 +70,101 @@ _MOST_LINEAR = 30
 _MOST_PATTERNS_A_PANEL = 3
 
 
-def _panels(
-    rates: Sequence[FigureRecord], first: Coordinate | None, accesses: Sequence[str]
-) -> list[Panel]:
-    """A panel for each pattern, a series for each access."""
-    panels = []
-    for pattern, some in common.grouped(rates, lambda f: str(f.where.get("pattern", ""))).items():
-        by_access = common.grouped(some, access_of)
-        series = [
-            _curve(access, by_access[access], first, common.access_style(access, accesses))
-            for access in accesses
-            if access in by_access
-        ]
-        panels.append(Panel(fmt.plain(pattern, 40), series))
-    return panels
+@dataclass(frozen=True)
+class _Look:
+    """How the curve or the bars are drawn that a rate belongs to; `order` is their place in the
+    panel."""
+
+    name: str
+    style: int
+    order: int
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What a figure of these rates has on its x axis (`first`; bars have no axis), in panels, in
+    curves, and as choices (`others`)."""
+
+    rates: Sequence[FigureRecord]
+    first: Coordinate | None
+    # Calls that are independent and collective, say, are compared in one panel.
+    word: Coordinate | None
+    others: Sequence[Coordinate]
+    # If there are many patterns, each has its own panel.
+    apart: bool
+
+    @classmethod
+    def of(cls, rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> _Drawing:
+        several = varying(rates, axes)
+        first = next((a for a in several if a.unit), None)
+        apart = len({str(f.where.get("pattern", "")) for f in rates}) > _MOST_PATTERNS_A_PANEL
+        word = next((a for a in several if a is not first and not a.unit), None)
+        if apart or word is None or len({word.text(f) for f in rates}) > _MOST_WORDS:
+            word = None
+        return cls(rates, first, word, [a for a in several if a not in (first, word)], apart)
+
+    @cached_property
+    def _operations(self) -> list[str]:
+        return common.unique(map(operation_of, self.rates))
+
+    @cached_property
+    def _accesses(self) -> list[str]:
+        return common.unique(map(access_of, self.rates))
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return common.unique(self.word.text(f) for f in self.rates) if self.word else []
+
+    def _look(self, f: FigureRecord) -> _Look:
+        """Curves of the same operation have the same color, those of the second word are dashed;
+        bars of an operation are next to each other."""
+        access, operation = access_of(f), operation_of(f)
+        if self.apart:
+            style = common.access_style(access, self._accesses)
+            return _Look(access, style, self._accesses.index(access))
+        number = self._operations.index(operation)
+        if self.word is None:
+            return _Look(operation, number, number)
+        value = self.word.text(f)
+        at = self._words.index(value)
+        if self.first is None:
+            return _Look(value, at, at)
+        order = at * len(self._operations) + number
+        return _Look(f"{operation}, {value}", number, order, at > 0)
+
+    def _series(self, look: _Look, some: Sequence[FigureRecord]) -> Series:
+        """A curve over the first axis; without it, bars."""
+        first = self.first
+
+        def x(f: FigureRecord) -> float | str:
+            if first is not None:
+                return as_number(f.where.get(first.name)) or 0.0
+            return operation_of(f) if self.word else look.name
+
+        if first is not None:
+            some = [f for _, f in _placed(some, first)]
+        else:
+            some = sorted(some, key=lambda f: self._operations.index(operation_of(f)))
+        notes = [fmt.plain(members_of(f).cache, 40) for f in some]
+        return means(look.name, some, x, look.style, notes=notes, dashed=look.dashed)
+
+    def panels(self, some: Sequence[FigureRecord]) -> list[Panel]:
+        by_panel = common.grouped(
+            some, lambda f: str(f.where.get("pattern", "")) if self.apart else ""
+        )
+        found = []
+        for title, of_panel in by_panel.items():
+            looks = common.grouped(of_panel, self._look)
+            in_order = sorted(looks, key=lambda look: look.order)
+            series = [self._series(look, looks[look]) for look in in_order]
+            found.append(Panel(fmt.plain(title, 40), series))
+        return found
+
+
+def _placed(rates: Sequence[FigureRecord], axis: Coordinate) -> list[tuple[float, FigureRecord]]:
+    found = [(as_number(f.where.get(axis.name)), f) for f in rates]
+    return sorted(((x, f) for x, f in found if x is not None), key=lambda p: p[0])
 
 
 def _spans_decades(rates: Sequence[FigureRecord]) -> bool:
@@ -147,105 +173,70 @@ def _spans_decades(rates: Sequence[FigureRecord]) -> bool:
     return bool(values) and max(values) > _MOST_LINEAR * min(values)
 
 
-def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
-    """Curves over the first axis with several numbers, or bars if there is none. If there are many
-    patterns, each has its own panel."""
-    if not rates:
-        return None
-    several = varying(rates, axes)
-    first = next((a for a in several if a.unit), None)
-    others = [a for a in several if a is not first]
-    operations = common.unique(operation_of(f) for f in rates)
-    patterns = {str(f.where.get("pattern", "")) for f in rates}
-    apart = len(patterns) > _MOST_PATTERNS_A_PANEL
-    accesses = common.unique(access_of(f) for f in rates)
-    # Calls that are independent and collective, say: to be compared in one panel.
-    word = next((a for a in others if not a.unit), None) if not apart else None
-    words = common.unique(word.text(f) for f in rates) if word is not None else []
-    if word is not None and len(words) <= _MOST_WORDS:
-        others = [a for a in others if a is not word]
-    else:
-        word = None
-    variants: dict[str, list[Panel]] = {}
-    for case, of_case in common.grouped(rates, lambda f: place_of(f, others)).items():
-        if apart:
-            variants[case] = _panels(of_case, first, accesses)
-            continue
-        if word is not None:
-            series = _side_by_side(of_case, operations, first, word, words)
-            variants[case] = [Panel("", series)]
-            continue
-        by_operation = common.grouped(of_case, operation_of)
-        series = [
-            _curve(operation, by_operation[operation], first, style)
-            for style, operation in enumerate(operations)
-            if operation in by_operation
-        ]
-        variants[case] = [Panel("", series)]
-    ticks = _ticks(rates, first)
-    title = f"Rate by {first.title}" if first else "Rates"
-    x_axis = Axis("access" if apart else "pattern and access")
-    log = first is not None or _spans_decades(rates)
+def figure_of(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
+    """Curves over the first axis with several numbers, or bars if there is none."""
+    drawing = _Drawing.of(rates, axes)
+    first = drawing.first
+    x_axis = Axis("access" if drawing.apart else "pattern and access")
     if first is not None:
+        ticks = {x: first.text(f) for x, f in _placed(rates, first)}
         x_axis = Axis(first.title, first.unit, log=True, ticks=sorted(ticks.items()))
-    return Figure(
+    log = first is not None or _spans_decades(rates)
+    cases = common.grouped(rates, lambda f: place_of(f, drawing.others))
+    return plot(
         "study-rates",
-        title,
+        f"Rate by {first.title}" if first else "Rates",
         "Means over the repetitions; whiskers are 95 % intervals, or the range of two to four"
         " repetitions. Hovering shows whether bytes came from a device or from a cache.",
         "curves" if first else "bars",
         x_axis,
         Axis("rate", "B/s", log=log, switch=log),
-        variants,
-        columns=3 if apart else 1,
-        variant_title=", ".join(a.title for a in others) or "case",
-        panel_height=260 if apart else 420,
+        {case: drawing.panels(some) for case, some in cases.items()},
+        columns=3 if drawing.apart else 1,
+        case=", ".join(a.title for a in drawing.others) or "case",
+        height=260 if drawing.apart else 420,
     )
 
 
-def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
+def rate_figure(result: Result) -> Figure | None:
+    return figure_of(result.figures_named("bandwidth"), coordinates(result))
+
+
+def rate_table(result: Result) -> Table:
+    """None of its rows without rates: a peak alone is nothing to compare."""
+    axes = coordinates(result)
+    rates = result.figures_named("bandwidth")
+    scaled = bool(result.figures_named("speed_up"))
+
     def key(f: FigureRecord) -> tuple[str, ...]:
         return (operation_of(f), *(axis.text(f) for axis in axes))
 
-    def by_place(name: str) -> dict[tuple[str, ...], float | None]:
-        return {key(f): f.metric.value for f in result.figures_named(name)}
-
-    shares = by_place("share_of_peak")
-    speed_ups, efficiencies = by_place("speed_up"), by_place("efficiency")
-    rows: list[list[Cell]] = []
-    for name in ("peak", "bandwidth"):
-        for f in result.figures_named(name):
-            reported = members_of(f)
-            rows.append(
-                [
-                    *(axis.text(f) for axis in axes),
-                    fmt.plain(f.where.get("pattern", ""), 40),
-                    fmt.plain(f.where.get("access", ""), 40),
-                    f.metric.value,
-                    *certainty.range_of(f),
-                    certainty.half_of(f),
-                    f.samples.count if f.samples else 0,
-                    reported.transfer_rate_bytes_per_second,
-                    shares.get(key(f)) if name == "bandwidth" else None,
-                    *((speed_ups.get(key(f)), efficiencies.get(key(f))) if speed_ups else ()),
-                    fmt.plain(reported.cache, 40),
-                    "the peak" if name == "peak" else "; ".join(f.reasons),
-                ]
-            )
-    columns = [
-        *(Column(axis.title) for axis in axes),
-        Column("pattern"),
-        Column("access"),
-        Column("rate", "B/s"),
-        Column("lowest", "B/s"),
-        Column("highest", "B/s"),
-        Column("± (95 %)", "B/s"),
-        Column("repetitions", "1"),
-        Column("calls alone", "B/s"),
-        Column("of the peak", "1", "%", 3),
-        *((Column("speed-up", "1"), Column("efficiency", "1", "%", 3)) if speed_ups else ()),
-        Column("bytes from or to"),
-        Column("remark"),
+    share = value_at(result, "share_of_peak", key)
+    more = [
+        (Column("speed-up", "1"), value_at(result, "speed_up", key)),
+        (Column("efficiency", "1", "%", 3), value_at(result, "efficiency", key)),
     ]
-    caption = "± (95 %): half the interval of the mean, from five repetitions on."
-    return Table(columns, rows, "Rates", caption, page_only=len(rows) > 80)
+    return table_of(
+        [*result.figures_named("peak"), *rates] if rates else [],
+        [
+            *((Column(axis.title), axis.text) for axis in axes),
+            (Column("pattern"), lambda f: word(f, "pattern")),
+            (Column("access"), access_of),
+            (Column("rate", "B/s"), lambda f: f.metric.value),
+            (Column("lowest", "B/s"), lambda f: certainty.range_of(f)[0]),
+            (Column("highest", "B/s"), lambda f: certainty.range_of(f)[1]),
+            (Column("± (95 %)", "B/s"), certainty.half_of),
+            (Column("repetitions", "1"), lambda f: f.samples.count if f.samples else 0),
+            (Column("calls alone", "B/s"), lambda f: members_of(f).transfer_rate_bytes_per_second),
+            (Column("of the peak", "1", "%", 3), lambda f: None if f.name == "peak" else share(f)),
+            *(more if scaled else ()),
+            (Column("bytes from or to"), lambda f: fmt.plain(members_of(f).cache, 40)),
+            (
+                Column("remark"),
+                lambda f: "the peak" if f.name == "peak" else "; ".join(f.reasons),
+            ),
+        ],
+        "Rates",
+        "± (95 %): half the interval of the mean, from five repetitions on.",
+        longest=80,
+    )
