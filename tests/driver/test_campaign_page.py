@@ -247,12 +247,12 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     (course,) = trend.courses
     assert [night.day for night in course.nights][:2] == ["2026-01-01", "2026-01-02"]
     (change,) = course.changes
-    assert change.day == "2026-01-08"
+    assert change.night == "2026-01-08"
     assert change.before == pytest.approx((100 + sum(noise[:7]) / 7) * MB)
     assert change.after == pytest.approx((80 + sum(noise[7:]) / 5) * MB)
     assert trend.worse == [(course, change)]
     (software,) = trend.software
-    assert (software.day, software.what) == ("2026-01-08", "MPI")
+    assert (software.night, software.what) == ("2026-01-08", "MPI")
     data = as_data(trend)
     assert [c["night"] for c in data["values"][0]["changes"]] == ["2026-01-08"]
     assert len(data["values"][0]["nights"]) == 12

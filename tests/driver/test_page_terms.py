@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from driver import made
 from effio.report.build import write_report
-from effio.report.terms import Group, Term, glossary, groups_of
+from effio.report.html import Group, Term, glossary, groups_of
 from patience import patient
 
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"

@@ -22,8 +22,7 @@ from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.judge.verdicts import Ruling
 from effio.launch.launchers import Ranks
-from effio.report.instructed import instructed
-from effio.report.submission import Material, result_tables
+from effio.report.submission import Material, instructed, result_tables
 from effio.store.reader import read_result
 from effio.store.run_record import CampaignPart, RunRecord
 from engines import Engine

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.b_eff_io.cells import Run
+from effio.report.b_eff_io.page import Run
 from effio.report.build import report_of
 from effio.report.model import Table
 from effio.store.reader import read_result

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.slow_servers import slow_server_finding
+from effio.report.ior import slow_server_finding
 from effio.store.abilities import servers_in
 from effio.store.reader import Result, read_result
 from effio.store.run_record import RunRecord

@@ -11,11 +11,10 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
-from effio.report.b_eff_io.systems import systems_blocks
-from effio.report.balance import balance_blocks, balance_of_hpcc, balances_of
+from effio.report.b_eff_io import systems_blocks
+from effio.report.balance import balance_blocks, balance_of_hpcc, balances_of, system_names
 from effio.report.build import report_of_several
 from effio.report.model import Figure, Table
-from effio.report.systems import system_names
 from effio.store.reader import Result, read_result
 
 MB = 1_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.report.slow_servers import slow_server_finding
+from effio.report.ior import slow_server_finding
 from effio.store.folder import Store
 from engines import Engine
 

@@ -199,9 +199,8 @@ def command(
     would go to I/O on the measured system. Several X are applications that are described side by
     side: which I/O libraries they use, and one campaign that imitates all of them.
     """
-    from effio.report.applications import applications_section
     from effio.report.html import render, write_page
-    from effio.report.profile import profile_section
+    from effio.report.profile import applications_section, profile_section
 
     if blank:
         click.echo(questionnaire.blank(), nl=False)

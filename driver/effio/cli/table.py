@@ -12,9 +12,8 @@ from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
 from effio.judge import gather
-from effio.report.points import Point, points_of, points_of_described, table_of
+from effio.report.points import Point, described, points_of, points_of_described, table_of
 from effio.report.points import across as side_by_side
-from effio.report.stored_points import described
 from effio.report.texts import Form
 from effio.store.folder import Store
 

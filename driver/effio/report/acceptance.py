@@ -4,40 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from effio import text as fmt
 from effio.judge.outcomes import REHEARSAL, Acceptance, Outcome
 from effio.judge.systems import MeasuredSystem, letters_of
 from effio.judge.verdicts import Ruling
-from effio.report.model import (
-    Axis,
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Panel,
-    Quantity,
-    RunNames,
-    Section,
-    Series,
-    Table,
-)
+from effio.report.model import Axis, Block, Cell, Column, RunNames, Section, Series, Table, table_of
+from effio.report.parts import quantity
+from effio.report.plots import plot
 
 _MARKS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.CLOSE: "≈", Ruling.OPEN: "?"}
 
 
-def ruling_text(outcome: Outcome, rehearsal: bool = False) -> str:
-    marked = " (projected)" if outcome.projection is not None else ""
-    marked += " (rehearsal)" if rehearsal else ""
-    return f"{_MARKS[outcome.ruling]} {outcome.ruling.text}{marked}"
-
-
 def value_of(outcome: Outcome) -> Cell:
-    if outcome.value is None:
-        return None
-    if outcome.projection is not None:
-        return f"{fmt.quantity(outcome.value, outcome.unit)} (projected)"
-    return Quantity(outcome.value, outcome.unit)
+    if outcome.value is None or outcome.projection is None:
+        return quantity(outcome.value, outcome.unit)
+    return f"{fmt.quantity(outcome.value, outcome.unit)} (projected)"
 
 
 def summary_text(acceptance: Acceptance) -> str:
@@ -47,113 +30,92 @@ def summary_text(acceptance: Acceptance) -> str:
     return f"{acceptance.verdict}: {', '.join(counts)}"
 
 
-def _runs(outcome: Outcome) -> RunNames:
-    return RunNames([run.name for run in outcome.runs], 3)
-
-
 def _basis(outcome: Outcome) -> str:
     """The basis of a ruling that has no other reason."""
-    parts = []
-    if outcome.sample is not None:
-        parts.append(fmt.count_of(outcome.sample.count, "value"))
-        if outcome.sample.cov is not None:
-            parts.append(f"COV {fmt.significant(outcome.sample.cov, 2)}")
-    elif outcome.runs:
-        parts.append(fmt.count_of(len(outcome.runs), "run"))
-    return ", ".join(parts)
+    if outcome.sample is None:
+        return fmt.count_of(len(outcome.runs), "run") if outcome.runs else ""
+    count = fmt.count_of(outcome.sample.count, "value")
+    cov = outcome.sample.cov
+    return count if cov is None else f"{count}, COV {fmt.significant(cov, 2)}"
 
 
 def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
-    rows: list[list[Cell]] = [
+    def ruling(o: Outcome) -> str:
+        marked = " (projected)" if o.projection is not None else ""
+        marked += " (rehearsal)" if acceptance.rehearsal else ""
+        return f"{_MARKS[o.ruling]} {o.ruling.text}{marked}"
+
+    table = table_of(
+        acceptance.outcomes,
         [
-            o.rule.id,
-            ruling_text(o, acceptance.rehearsal),
-            o.limit,
-            value_of(o),
-            o.reason or _basis(o),
-            o.wrong,
-            o.rule.title,
-            o.sample.count if o.sample else None,
-            o.sample.cov if o.sample else None,
-            letters_of(o.runs, systems),
-            _runs(o),
-        ]
-        for o in acceptance.outcomes
-    ]
-    columns = [
-        Column("rule", kept=True),
-        Column("ruling", kept=True),
-        Column("asked", kept=True),
-        Column("measured", "1", kept=True),
-        Column("reason", kept=True, below=True),
-        Column("wrong with probability", "1", digits=2, extra=True),
-        Column("of what", extra=True),
-        Column("values", "1", extra=True),
-        Column("COV", "1", digits=3, extra=True),
-        Column("system", extra=True),
-        Column("runs", extra=True),
-    ]
-    return Table(
-        columns,
-        rows,
+            (Column("rule", kept=True), lambda o: o.rule.id),
+            (Column("ruling", kept=True), ruling),
+            (Column("asked", kept=True), lambda o: o.limit),
+            (Column("measured", "1", kept=True), value_of),
+            (Column("reason", kept=True, below=True), lambda o: o.reason or _basis(o)),
+            (Column("wrong with probability", "1", digits=2, extra=True), lambda o: o.wrong),
+            (Column("of what", extra=True), lambda o: o.rule.title),
+            (Column("values", "1", extra=True), lambda o: o.sample.count if o.sample else None),
+            (
+                Column("COV", "1", digits=3, extra=True),
+                lambda o: o.sample.cov if o.sample else None,
+            ),
+            (Column("system", extra=True), lambda o: letters_of(o.runs, systems)),
+            (Column("runs", extra=True), lambda o: RunNames([run.name for run in o.runs], 3)),
+        ],
         acceptance.rules.title + (f" ({REHEARSAL.lower()})" if acceptance.rehearsal else ""),
         "COV is the deviation over the mean. Of a rule over steps the step that comes nearest to"
         " failing is shown. A projected value was not measured; the reason names its base.",
-        narrow_cards=True,
     )
+    return replace(table, narrow_cards=True)
 
 
 def _steps(outcome: Outcome) -> list[Block]:
-    axis = getattr(outcome.rule, "axis", "")
-    rows: list[list[Cell]] = [
+    axis, unit = getattr(outcome.rule, "axis", ""), outcome.unit
+    table = table_of(
+        outcome.steps,
         [
-            s.at,
-            Quantity(s.value, outcome.unit),
-            None if s.needed is None else Quantity(s.needed, outcome.unit),
-            s.value / s.needed if s.needed else None,
-            s.met,
-            s.sample.count,
-            s.sample.cov,
-        ]
-        for s in outcome.steps
-    ]
-    columns = [
-        Column(axis, "1"),
-        Column("measured", "1"),
-        Column("needed", "1"),
-        Column("of what is needed", "1", "%", 3),
-        Column("met"),
-        Column("values", "1"),
-        Column("COV", "1", digits=3),
-    ]
+            (Column(axis, "1"), lambda s: s.at),
+            (Column("measured", "1"), lambda s: quantity(s.value, unit)),
+            (Column("needed", "1"), lambda s: quantity(s.needed, unit)),
+            (
+                Column("of what is needed", "1", "%", 3),
+                lambda s: s.value / s.needed if s.needed else None,
+            ),
+            (Column("met"), lambda s: s.met),
+            (Column("values", "1"), lambda s: s.sample.count),
+            (Column("COV", "1", digits=3), lambda s: s.sample.cov),
+        ],
+        f"Steps of {outcome.rule.id}",
+    )
     x = [s.at for s in outcome.steps]
     series = [
-        Series(outcome.rule.statistic, x, [s.value for s in outcome.steps],
-               high=[s.sample.max for s in outcome.steps],
-               low=[s.sample.min for s in outcome.steps],
-               faulty=[s.met is False for s in outcome.steps]),
+        Series(
+            outcome.rule.statistic,
+            x,
+            [s.value for s in outcome.steps],
+            high=[s.sample.max for s in outcome.steps],
+            low=[s.sample.min for s in outcome.steps],
+            faulty=[s.met is False for s in outcome.steps],
+        ),
         Series("needed", x, [s.needed for s in outcome.steps], form="limit"),
-    ]  # fmt: skip
-    ticks = [(at, f"{at:g}") for at in x]
-    figure = Figure(
+    ]
+    figure = plot(
         f"steps-{outcome.rule.id}",
         f"{outcome.rule.id}: {outcome.rule.title}",
         "Whiskers reach from the least to the largest value; what is below the dashed line is too"
         " little, and its mark is open.",
         "curves",
-        Axis(axis.removeprefix("label."), log=True, ticks=ticks),
-        Axis("rate", outcome.unit, log=True, switch=True),
-        {"": [Panel("", series)]},
-        columns=1,
-        table=Table(columns, rows, f"Steps of {outcome.rule.id}"),
+        Axis(axis.removeprefix("label."), log=True, ticks=[(at, f"{at:g}") for at in x]),
+        Axis("rate", unit, log=True, switch=True),
+        series,
+        table=table,
     )
-    return [figure, Table(columns, rows, f"Steps of {outcome.rule.id}")]
+    return [figure, table] if figure else []
 
 
 def acceptance_section(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Section:
     blocks: list[Block] = [summary_text(acceptance) + ".", matrix(acceptance, systems)]
-    for outcome in acceptance.outcomes:
-        if outcome.steps:
-            blocks += _steps(outcome)
+    blocks += [b for outcome in acceptance.outcomes if outcome.steps for b in _steps(outcome)]
     title = f"Acceptance: {REHEARSAL.lower()}" if acceptance.rehearsal else "Acceptance"
     return Section("acceptance", title, blocks, acceptance.rules.purpose)

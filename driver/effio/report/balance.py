@@ -10,13 +10,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio.errors import EffioError
-from effio.report.common.names import unique
-from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Series, Table
-from effio.report.systems import system_names
+from effio.report import common
+from effio.report.common.names import grouped
+from effio.report.model import Axis, Block, Column, Series, table_of
+from effio.report.plots import plot
 from effio.store.reader import Result
 from effio.store.records import as_number
 from effio.store.safe_files import read_text
 from effio.text import count_of, plain
+
+
+def _facts(result: Result) -> tuple[str, ...]:
+    """The nodes' name without its number, file system, processor and MPI."""
+    system, fs = result.run.system, result.run.file_system
+    node = next(iter(system.node_names), "")
+    return (
+        re.sub(r"[-_]?\d+(\..*)?$", "", node) or node,
+        " ".join((fs.type or "", fs.mount_point)).strip() if fs else "",
+        str(system.cpu.get("model", "")),
+        common.mpi_name(system.mpi.library),
+    )
+
+
+def system_names(results: Sequence[Result]) -> list[str]:
+    """The name of each result's system, by the first facts that distinguish all systems: the nodes'
+    name alone, where that is enough."""
+    facts = [_facts(result) for result in results]
+    kinds = list(dict.fromkeys(facts))
+    chosen = [0]
+    for place in range(1, len(kinds[0]) if kinds else 0):
+        groups = {tuple(kind[i] for i in chosen) for kind in kinds}
+        finer = {tuple(kind[i] for i in (*chosen, place)) for kind in kinds}
+        if len(finer) > len(groups):
+            chosen.append(place)
+    return [", ".join(fact[i] for i in chosen if fact[i]) or "a system" for fact in facts]
+
 
 _MOST = 1e15
 _PAIR = re.compile(r"^\s*([A-Za-z_]+)\s*=\s*([-+0-9.eE]+)\s*$", re.MULTILINE)
@@ -73,49 +101,47 @@ def balance_of_hpcc(name: str, path: Path) -> Balance:
 
 def balance_blocks(systems: Sequence[Balance]) -> list[Block]:
     """The plot of systems, and their ratios as bars."""
-    if not systems:
-        return []
-    names = unique(s.system for s in systems)
+    by_name = grouped(systems, lambda s: s.system)
     points = [
-        Series(
-            name,
-            [s.flops for s in systems if s.system == name],
-            [s.rate for s in systems if s.system == name],
-            i,
-            form="points",
-        )
-        for i, name in enumerate(names)
+        Series(name, [s.flops for s in some], [s.rate for s in some], i, form="points")
+        for i, (name, some) in enumerate(by_name.items())
     ]
-    bars = [
-        Series(
-            "bytes per 1000 FLOP",
-            [f"{s.system}, {count_of(s.processes, 'process', 'processes')}" for s in systems],
-            [1e3 * s.ratio for s in systems],
-        )
-    ]  # fmt: skip
-    rows: list[list[Cell]] = [
-        [s.system, s.processes, s.flops / 1e9, s.rate, 1e3 * s.ratio]
-        for s in sorted(systems, key=lambda s: -s.ratio)
-    ]
-    columns = [
-        Column("system"), Column("processes", "1"), Column("HPL [GFLOP/s]", "1"),
-        Column("random rings", "B/s"), Column("bytes per 1000 FLOP", "1"),
-    ]  # fmt: skip
-    table = Table(columns, rows, "Balance of the systems")
-    return [
-        Figure(
-            "balance", "Balance: random rings and HPL",
+    names = [f"{s.system}, {count_of(s.processes, 'process', 'processes')}" for s in systems]
+    bars = [Series("bytes per 1000 FLOP", names, [1e3 * s.ratio for s in systems])]
+    table = table_of(
+        sorted(systems, key=lambda s: -s.ratio),
+        [
+            (Column("system"), lambda s: s.system),
+            (Column("processes", "1"), lambda s: s.processes),
+            (Column("HPL [GFLOP/s]", "1"), lambda s: s.flops / 1e9),
+            (Column("random rings", "B/s"), lambda s: s.rate),
+            (Column("bytes per 1000 FLOP", "1"), lambda s: 1e3 * s.ratio),
+        ],
+        "Balance of the systems",
+    )
+    figures = (
+        plot(
+            "balance",
+            "Balance: random rings and HPL",
             "The bandwidth of random rings over all processes against HPL. Systems on one straight"
             " line through the origin are balanced alike; those above have more network for their"
             " arithmetic.",
-            "curves", Axis("HPL", "FLOP/s", log=True),
+            "curves",
+            Axis("HPL", "FLOP/s", log=True),
             Axis("random rings", "B/s", log=True, switch=True),
-            {"": [Panel("", points)]}, columns=1, panel_height=380, table=table,
-        ),
-        Figure(
-            "balance-ratio", "Balance: bytes for each 1000 operations",
-            "Bytes of random-ring bandwidth for each 1000 floating-point operations of HPL.",
-            "bars", Axis("system"), Axis("bytes per 1000 FLOP"), {"": [Panel("", bars)]}, columns=1,
+            points,
+            height=380,
             table=table,
         ),
-    ]  # fmt: skip
+        plot(
+            "balance-ratio",
+            "Balance: bytes for each 1000 operations",
+            "Bytes of random-ring bandwidth for each 1000 floating-point operations of HPL.",
+            "bars",
+            Axis("system"),
+            Axis("bytes per 1000 FLOP"),
+            bars if systems else [],
+            table=table,
+        ),
+    )
+    return [figure for figure in figures if figure is not None]

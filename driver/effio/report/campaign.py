@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
 from effio import text as fmt
-from effio.campaign.expression import as_number
 from effio.campaign.figures import figures_of
 from effio.campaign.file import Campaign
 from effio.campaign.state import series_name, state_of
 from effio.config.site import load_site
 from effio.judge.accept import accept
 from effio.judge.detection import FEWEST
-from effio.judge.repetitions import Statement, statement
 from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
@@ -43,9 +41,13 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
+from effio.report.parts import differing, quantity
+from effio.report.plots import plot
 from effio.report.registry import reporter_of
 from effio.report.site_shares import campaign_section, peak_of_run, share_row
+from effio.report.spots import Spot, curve, number_of, place_of, x_axis
 from effio.store import safe_files
 from effio.store.evidence import mark_of, short_of
 from effio.store.folder import REPORT, RunFolder
@@ -58,37 +60,17 @@ _MOST_NAMED = 3
 
 
 @dataclass
-class Measured:
+class Measured(Spot):
     """A point of a campaign: the numbers of its runs, and the interval of their mean. `axes` as
     text, the benchmark, the step and the ranks among them."""
 
-    axes: Mapping[str, str]
-    figure: str
-    unit: str
+    axes: Mapping[str, str] = field(default_factory=dict)
+    figure: str = ""
+    unit: str = ""
     runs: int = 0
-    values: list[float] = field(default_factory=list)
-    own: Interval | None = None  # what a single run says of its number
 
-    @property
-    def mean(self) -> float | None:
-        return sum(self.values) / len(self.values) if self.values else None
-
-    @property
-    def statement(self) -> Statement | None:
-        return statement(self.values)
-
-    @property
-    def interval(self) -> Interval | None:
-        return interval_over(self.values, self.own)
-
-
-def interval_over(values: Sequence[float], own: Interval | None) -> Interval | None:
-    """The interval of the mean over runs; of a single run its own. No rate or time is below
-    zero."""
-    reported = statement(values)
-    found = reported.interval if reported is not None else None
-    found = own if len(values) == 1 else found
-    return Interval(max(0.0, found.low), found.high) if found and min(values) >= 0 else found
+    def quantity(self, value: float | None) -> Quantity | None:
+        return quantity(value, self.unit)
 
 
 def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
@@ -136,13 +118,8 @@ def own_figure(run: Judged) -> FigureRecord | None:
     return next(same, None) or run.result.figure(run.result.benchmark.replace("-", "_"))
 
 
-def own_interval(run: Judged) -> Interval | None:
-    """The interval of the run's one number, as the engine computed it."""
-    return interval_of(own_figure(run))
-
-
 def interval_of(figure: FigureRecord | None) -> Interval | None:
-    """The interval that a figure has within its run."""
+    """The interval that a figure has within its run, as the engine computed it."""
     samples = figure.samples if figure is not None else None
     if samples is None or samples.low95 is None or samples.high95 is None:
         return None
@@ -154,64 +131,34 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
     found: dict[object, Measured] = {}
     for run in runs:
         headline, axes = reporter_of(run.result).headline(run.result), axes_of(run)
-        unit = headline.unit
         # Runs of one point may have different figures as their number, which have no mean.
-        key = (*axes.items(), headline.name, unit)
-        point = found.setdefault(key, Measured(axes, headline.name, unit))
+        key = (*axes.items(), headline.name, headline.unit)
+        new = Measured(axes=axes, figure=headline.name, unit=headline.unit)
+        point = found.setdefault(key, new)
         point.runs += 1
         if headline.value is not None and headline.valid is not False:
             point.values.append(headline.value)
-            point.own = own_interval(run)
+            point.own = interval_of(own_figure(run))
     names = unique(name for point in found.values() for name in point.axes)
     return sorted(found.values(), key=lambda p: [place_of(p.axes.get(name, "")) for name in names])
 
 
-def place_of(text: str) -> tuple[bool, float, str]:
-    """Numbers and sizes by value, before words."""
-    number = number_of(text)
-    return (number is None, number or 0.0, text)
-
-
-def number_of(text: str) -> float | None:
-    """A number, or a size in bytes; None for a word."""
-    number = as_number(text)
-    if number is not None:
-        return float(number)
-    size = fmt.parse_size(text)
-    return None if size is None else float(size)
-
-
 def varying(points: Sequence[Measured]) -> list[str]:
     """Axes that distinguish these points; those of the campaign before its own."""
-    names = unique(name for point in points for name in point.axes)
-    names.sort(key=lambda name: name in ("benchmark", "step", "ranks"))
-    return [name for name in names if len({p.axes.get(name) for p in points}) > 1]
+    names = differing([point.axes for point in points])
+    return sorted(names, key=lambda name: name in ("benchmark", "step", "ranks"))
 
 
 def _series(name: str, some: Sequence[Measured], axis: str, style: int) -> Series:
-    numbers = [number_of(p.axes.get(axis, "")) for p in some]
-    x: list[float | str] = [
-        number if number is not None else p.axes.get(axis, "")
-        for number, p in zip(numbers, some, strict=True)
+    texts = [p.axes.get(axis, "") for p in some]
+    numbers = [number_of(text) for text in texts]
+    notes = [
+        fmt.count_of(len(p.values), "run")
+        + ("" if p.interval or len(p.values) < 2 else ": their range")
+        for p in some
     ]
-    intervals = [p.interval for p in some]
-    return Series(
-        name,
-        x,
-        [p.mean for p in some],
-        style,
-        high=[i.high if i else _end(p, max) for i, p in zip(intervals, some, strict=True)],
-        low=[i.low if i else _end(p, min) for i, p in zip(intervals, some, strict=True)],
-        notes=[
-            fmt.count_of(len(p.values), "run") + ("" if i or len(p.values) < 2 else ": their range")
-            for i, p in zip(intervals, some, strict=True)
-        ],
-    )
-
-
-def _end(point: Measured, of: Callable[[Iterable[float]], float]) -> float | None:
-    """One end of the range, for points with too few runs for an interval."""
-    return of(point.values) if len(point.values) > 1 else None
+    x = [text if n is None else n for text, n in zip(texts, numbers, strict=True)]
+    return curve(name, x, some, style, notes=notes)
 
 
 def _words(point: Measured, names: Sequence[str]) -> str:
@@ -230,85 +177,69 @@ def value_figure(number: int, points: Sequence[Measured], of: str = "") -> Figur
     first = next(
         (n for n in names if all(number_of(p.axes.get(n, "")) is not None for p in counted)), None
     )
-    title, unit = counted[0].figure, counted[0].unit
-    caption = "Means over the runs; whiskers are 95 % intervals, or the range of two to four runs."
     if first is None:
         counted = [
-            Measured({**p.axes, "point": _words(p, names) or p.figure}, p.figure, p.unit, p.runs,
-                     p.values, p.own)
-            for p in counted
-        ]  # fmt: skip
-    x_name = first or "point"
+            replace(p, axes={**p.axes, "point": _words(p, names) or p.figure}) for p in counted
+        ]
+    title, x_name = counted[0].figure, first or "point"
     others = [n for n in names if n != x_name] if first else []
-    second, rest = (others[0] if others else None), others[1:]
+    second, rest = next(iter(others), ""), others[1:]
     curves = unique(_words(p, rest) for p in counted)
-    by_panel = grouped(counted, lambda p: p.axes.get(second, "") if second else "")
     panels = []
-    for value, of_panel in by_panel.items():
-        by_curve = grouped(of_panel, lambda p: _words(p, rest))
-        panels.append(
-            Panel(
-                f"{second} {coordinate_text(second, value)}" if second else "",
-                [
-                    _series(curve or title, by_curve[curve], x_name, style)
-                    for style, curve in enumerate(curves)
-                    if curve in by_curve
-                ],
-            )
-        )
+    for value, some in grouped(counted, lambda p: p.axes.get(second, "")).items():
+        by_curve = grouped(some, lambda p: _words(p, rest))
+        series = [
+            _series(name or title, by_curve[name], x_name, style)
+            for style, name in enumerate(curves)
+            if name in by_curve
+        ]
+        panels.append(Panel(f"{second} {coordinate_text(second, value)}" if second else "", series))
+    caption = "Means over the runs; whiskers are 95 % intervals, or the range of two to four runs."
     if len(panels) > _MOST_PANELS:
         caption += f" Shown are {_MOST_PANELS} of {len(panels)} panels; the table has all points."
-    values = [x for p in counted if (x := number_of(p.axes.get(x_name, ""))) is not None]
-    wide = bool(values) and min(values) > 0 and max(values) >= 8 * min(values)
-    at = {v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name])) is not None}
-    ticks = sorted((v, coordinate_text(x_name, text)) for v, text in at.items())
-    return Figure(
+    return plot(
         f"value-{number}",
         f"{of}: {title}" if of else fmt.heading(title),
         caption,
         "curves" if first else "bars",
-        Axis(x_name.replace("-", " ").replace("_", " "), log=wide, ticks=ticks if first else ()),
-        Axis(fmt.heading(title), unit, log=False),
-        {"": panels[:_MOST_PANELS]},
+        x_axis(x_name, (p.axes[x_name] for p in counted))[0] if first else Axis(x_name),
+        Axis(fmt.heading(title), counted[0].unit),
+        panels[:_MOST_PANELS],
         columns=1 if len(panels) == 1 else 3,
-        panel_height=340 if len(panels) == 1 else 260,
+        height=340 if len(panels) == 1 else 260,
         table=points_table(counted if first else points),
     )
 
 
 def points_table(points: Sequence[Measured]) -> Table:
-    names = varying(points)
-    rows: list[list[Cell]] = []
-    for p in points:
-        interval, reported = p.interval, p.statement
-        rows.append(
-            [
-                *(AxisValue(name, p.axes.get(name, "")) for name in names),
-                p.figure,
-                *(
-                    None if value is None else Quantity(value, p.unit)
-                    for value in (
-                        p.mean,
-                        interval.low if interval else None,
-                        interval.high if interval else None,
-                    )
-                ),
-                *(
-                    None if value is None else Quantity(value, p.unit)
-                    for value in (reported.summary.median if reported else None,)
-                ),
-                p.runs,
-                len(p.values),
-                reported.text if reported else "",
-            ]
-        )
-    columns = [
-        *(Column(name) for name in names), Column("value"), Column("mean", "1"),
-        Column("95 % from", "1"), Column("to", "1"), Column("median", "1"),
-        Column("runs", "1"), Column("counted", "1"),
-        Column("what is odd, and what to do", below=True),
-    ]  # fmt: skip
-    return Table(columns, rows, "Points", narrow_cards=True)
+    def axis(name: str) -> Callable[[Measured], Cell]:
+        return lambda p: AxisValue(name, p.axes.get(name, ""))
+
+    def median(p: Measured) -> Quantity | None:
+        return p.quantity(p.statement.summary.median if p.statement else None)
+
+    table = table_of(
+        points,
+        [
+            *((Column(name), axis(name)) for name in varying(points)),
+            (Column("value"), lambda p: p.figure),
+            (Column("mean", "1"), lambda p: p.quantity(p.mean)),
+            (
+                Column("95 % from", "1"),
+                lambda p: p.quantity(p.interval.low if p.interval else None),
+            ),
+            (Column("to", "1"), lambda p: p.quantity(p.interval.high if p.interval else None)),
+            (Column("median", "1"), median),
+            (Column("runs", "1"), lambda p: p.runs),
+            (Column("counted", "1"), lambda p: len(p.values)),
+            (
+                Column("what is odd, and what to do", below=True),
+                lambda p: p.statement.text if p.statement else "",
+            ),
+        ],
+        "Points",
+    )
+    return replace(table, narrow_cards=True)
 
 
 def _link(run: Judged, target: Path) -> Link:
@@ -320,29 +251,27 @@ def _link(run: Judged, target: Path) -> Link:
 
 
 def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        headline = reporter_of(run.result).headline(run.result)
-        verdict = {True: "✓ valid", False: "✗ not valid", None: ""}[headline.valid]
-        part = run.result.record.campaign if run.result.record is not None else None
-        rows.append(
-            [
-                _link(run, target) if target is not None else run.name,
-                part.step if part is not None else "",
-                ", ".join(f"{n} {coordinate_text(n, value)}" for n, value in run.labels.items()),
-                headline.name,
-                None if headline.value is None else Quantity(headline.value, headline.unit),
-                verdict,
-                short_of(headline.evidence),
-                run.result.status,
-                run.result.run.started,
-            ]
-        )
-    columns = [
-        Column("run"), Column("step"), Column("point"), Column("value"), Column("measured", "1"),
-        Column("verdict"), Column("evidence"), Column("outcome"), Column("started"),
-    ]  # fmt: skip
-    return Table(columns, rows, "Runs", narrow_cards=True)
+    verdicts = {True: "✓ valid", False: "✗ not valid", None: ""}
+
+    def point(run: Judged) -> str:
+        return ", ".join(f"{n} {coordinate_text(n, value)}" for n, value in run.labels.items())
+
+    table = table_of(
+        [(run, reporter_of(run.result).headline(run.result)) for run in runs],
+        [
+            (Column("run"), lambda row: _link(row[0], target) if target else row[0].name),
+            (Column("step"), lambda row: axes_of(row[0])["step"]),
+            (Column("point"), lambda row: point(row[0])),
+            (Column("value"), lambda row: row[1].name),
+            (Column("measured", "1"), lambda row: quantity(row[1].value, row[1].unit)),
+            (Column("verdict"), lambda row: verdicts[row[1].valid]),
+            (Column("evidence"), lambda row: short_of(row[1].evidence)),
+            (Column("outcome"), lambda row: row[0].result.status),
+            (Column("started"), lambda row: row[0].result.run.started),
+        ],
+        "Runs",
+    )
+    return replace(table, narrow_cards=True)
 
 
 def _evidence_findings(headlines: Sequence[Headline]) -> list[Finding]:
@@ -427,13 +356,17 @@ def numbers_section(campaign: Campaign, runs: Sequence[Judged]) -> Section | Non
     if not campaign.figure:
         return None
     results = [(axes_of(run)["step"], run.result) for run in runs]
-    rows: list[list[Cell]] = [
-        [one.figure.title, one.value, one.figure.unit, one.note]
-        for one in figures_of(campaign, results)
-    ]
-    columns = [Column("number"), Column("value", "1"), Column("unit"), Column("note", below=True)]
-    title = "Numbers of the whole"
-    return Section("numbers", title, [Table(columns, rows, title)])
+    table = table_of(
+        figures_of(campaign, results),
+        [
+            (Column("number"), lambda one: one.figure.title),
+            (Column("value", "1"), lambda one: one.value),
+            (Column("unit"), lambda one: one.figure.unit),
+            (Column("note", below=True), lambda one: one.note),
+        ],
+        "Numbers of the whole",
+    )
+    return Section("numbers", table.title, [table])
 
 
 def campaign_report(

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from effio import text as fmt
 from effio.campaign.file import Line
 from effio.report.common.system import data_directory, mpi_name
-from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.model import Column, Table, table_of
+from effio.report.parts import quantity
 from effio.report.registry import reporter_of
 from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_of, source_of
 from effio.store.reader import Result
@@ -66,44 +67,41 @@ class Card:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def table(self) -> Table:
-        rows: list[list[Cell]] = [
+        table = table_of(
+            self.lines,
             [
-                line.title,
-                None if line.value is None else Quantity(line.value, line.unit),
-                "; ".join(filter(None, (line.interval() or line.missing, line.odd))),
-                line.p99,
-                line.calls or None,
-                line.bytes or None,
-                line.seconds,
-                line.source,
-            ]
-            for line in self.lines
-        ]
-        return Table(
-            [
-                Column("what"),
-                Column("result", "1"),
-                Column("range, or 95 % interval"),
-                Column("99 % within", "s"),
-                Column("calls", "1"),
-                Column("data", "B"),
-                Column("time", "s"),
-                Column("where the data were"),
+                (Column("what"), lambda line: line.title),
+                (Column("result", "1"), lambda line: quantity(line.value, line.unit)),
+                (
+                    Column("range, or 95 % interval"),
+                    lambda line: "; ".join(
+                        filter(None, (line.interval() or line.missing, line.odd))
+                    ),
+                ),
+                (Column("99 % within", "s"), lambda line: line.p99),
+                (Column("calls", "1"), lambda line: line.calls or None),
+                (Column("data", "B"), lambda line: line.bytes or None),
+                (Column("time", "s"), lambda line: line.seconds),
+                (Column("where the data were"), lambda line: line.source),
             ],
-            rows,
             "",
             "Results are of all repetitions together: their bytes or operations over their "
             "seconds, flushing included. Fewer than five repetitions have a range, from five on the"
             " 95 % interval. 99 % of the calls were over within the time given.",
-            narrow_cards=True,
         )
+        return replace(table, narrow_cards=True)
 
 
 def line_of(line: Line, result: Result | None, reason: str) -> CardLine:
     """One line of a card. `reason` says why there is no result."""
     if result is None:
         return CardLine(line.title, missing=reason or "there is no result")
-    cells = [m for m in result.measurements if _belongs(m, line)]
+    cells = [
+        m
+        for m in result.measurements
+        if line.access in (None, m.access)
+        and all(m.where.get(name) == value for name, value in line.where.items())
+    ]
     good = [m for m in cells if m.valid and m.rate.value and m.total_seconds > 0]
     if not good:
         why = next((m.invalid_reason for m in cells if m.invalid_reason), "")
@@ -112,11 +110,6 @@ def line_of(line: Line, result: Result | None, reason: str) -> CardLine:
     if line.show in ("message time", "message rate"):
         return _of_messages(line, good[-1])
     return _judged(line, _of_cells(line, good), good, result)
-
-
-def _belongs(m: Measurement, line: Line) -> bool:
-    fits = line.access is None or m.access == line.access
-    return fits and all(m.where.get(name) == value for name, value in line.where.items())
 
 
 def _seconds(m: Measurement) -> float:
@@ -131,11 +124,12 @@ def _of_cells(line: Line, cells: Sequence[Measurement]) -> CardLine:
     seconds = [_seconds(m) for m in cells]
     rates = [a / s for a, s in zip(amounts, seconds, strict=True)]
     timed = [m.call_times for m in cells if m.call_times and m.call_times.count]
-    spread, odd = _repetitions(cells, amounts, seconds, "B/s" if line.show == "rate" else "op/s")
+    unit = "B/s" if line.show == "rate" else "op/s"
+    spread, odd = _repetitions(cells, amounts, seconds, unit)
     return CardLine(
         line.title,
         sum(amounts) / sum(seconds),
-        "B/s" if line.show == "rate" else "op/s",
+        unit,
         min(rates),
         max(rates),
         len(rates),
@@ -185,21 +179,17 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
     """One message of a pair: the mean over the pairs, and the fastest and slowest of them. Their
     seconds are those of the shortest of a pair's measurements."""
     spread, length = m.seconds["total"], m.number("length_bytes")
-    pairs = int(m.detail["pairs"]) if isinstance(m.detail.get("pairs"), int) else 1
-    if line.show == "message time":
-        values = (spread.mean, spread.min, spread.max)
-    else:
-        slow, fast = (length / s if s > 0 else 0.0 for s in (spread.max, spread.min))
-        values = (m.rate.value or 0.0, slow, fast)
-    unit = "s" if line.show == "message time" else "B/s"
-    value, low, high = values
+    value, low, high, unit = spread.mean, spread.min, spread.max, "s"
+    if line.show != "message time":
+        low, high = (length / s if s > 0 else 0.0 for s in (spread.max, spread.min))
+        value, unit = m.rate.value or 0.0, "B/s"
     return CardLine(
         line.title,
         value,
         unit,
         low,
         high,
-        pairs,
+        int(m.detail["pairs"]) if isinstance(m.detail.get("pairs"), int) else 1,
         calls=m.operations,
         bytes=m.bytes,
         seconds=m.operations * spread.mean,
@@ -236,12 +226,6 @@ def _why_not(result: Result, evidence: Sequence[Evidence]) -> str:
     return next((why for one in known if (why := one.why_not_storage())), "")
 
 
-def _dropped(result: Result) -> str:
-    if result.run.options.get("drop-cache") != "on":
-        return ""
-    return "files dropped from the page cache before they are read"
-
-
 def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
@@ -253,7 +237,9 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     if line.from_storage and (why := _why_not(result, reads)):
         return f"{line.title}: no storage number, because {why}."
     text = f"{line.title}: {headline.shown()} {headline.context}".rstrip()
-    if reported := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
+    dropped = "files dropped from the page cache before they are read"
+    on = result.run.options.get("drop-cache") == "on"
+    if reported := "; ".join(filter(None, (dropped if on else "", headline.basis()))):
         text += f" ({reported})"
     if headline.verdict:
         unmet = "; ".join(r.text for r in headline.reasons if not r.met)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from effio.campaign.expression import Value, spelled
 from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
@@ -14,20 +15,21 @@ from effio.campaign.state import FOLDER, CampaignFolder
 from effio.errors import EffioError
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
-from effio.report.campaign import axes_of, interval_of, interval_over, number_of, place_of
+from effio.report.campaign import axes_of, interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
     AxisValue,
     Block,
-    Cell,
     Column,
     Figure,
     Panel,
     Section,
     Series,
-    Table,
+    table_of,
 )
+from effio.report.plots import plot
+from effio.report.spots import Spot, curve, number_of, place_of, title_of, x_axis
 from effio.store.evidence import evidence_of, short_of
 from effio.store.folder import Store
 from effio.store.option_values import coordinate_text
@@ -60,30 +62,40 @@ class Measured:
 
 
 @dataclass
-class _Spot:
-    """All values at one place of one curve."""
+class _Spot(Spot):
+    """All values at one place of one curve of a panel."""
 
-    values: list[Measured] = field(default_factory=list)
+    panel: str = ""
+    curve: str = ""
+    x: str = ""
+    style: int = 0
+    dashed: bool = False
+    measured: list[Measured] = field(default_factory=list)
 
     @property
-    def numbers(self) -> list[float]:
-        return [one.number for one in self.values]
-
-    @property
-    def mean(self) -> float:
-        return sum(self.numbers) / len(self.values)
+    def rate(self) -> float:
+        """Its mean; a spot has values."""
+        return self.mean or 0.0
 
     @property
     def note(self) -> str:
         """How many values, and where their bytes were."""
-        places = dict.fromkeys(one.place for one in self.values if one.place)
+        places = dict.fromkeys(one.place for one in self.measured if one.place)
         return ", ".join([count_of(len(self.values), "value"), *places])
 
     @property
     def seconds(self) -> float | None:
         """Seconds for the bytes that were moved, at the mean rate."""
-        moved = max(one.bytes for one in self.values)
-        return moved / self.mean if moved and self.mean > 0 else None
+        moved = max(one.bytes for one in self.measured)
+        return moved / self.rate if moved and self.rate > 0 else None
+
+    def on(self, axis: Axis) -> float | str:
+        """Its place there; an axis of numbers has labels."""
+        return (number_of(self.x) or 0.0) if axis.ticks else self.x
+
+
+def _spot(some: Sequence[Measured], **place: Any) -> _Spot:
+    return _Spot([one.number for one in some], some[0].own, measured=list(some), **place)
 
 
 def text_of(value: object) -> str:
@@ -128,11 +140,6 @@ def _is(wanted: Mapping[str, Value], at: Mapping[str, str]) -> bool:
     return all(at.get(name, NOTHING) == spelled(value) for name, value in wanted.items())
 
 
-def _title(name: str) -> str:
-    """The title of a coordinate, in words."""
-    return name.removeprefix("where.").replace("_", " ").replace("-", " ")
-
-
 def _named(at: Mapping[str, str], names: Sequence[str]) -> str:
     """The values, each with the name of its coordinate where it would say nothing alone."""
     words = []
@@ -142,105 +149,75 @@ def _named(at: Mapping[str, str], names: Sequence[str]) -> str:
             continue
         alone = number_of(value) is None and value not in _SAYS_NOTHING_ALONE
         shown = coordinate_text(name, value)
-        words.append(shown if alone else f"{_title(name)} {shown}")
+        words.append(shown if alone else f"{title_of(name)} {shown}")
     return ", ".join(words)
 
 
-Spots = dict[tuple[str, str, str], _Spot]  # by panel, curve and place on the x axis
-
-
-def _spots(chart: Chart, values: Sequence[Measured]) -> Spots:
-    found: Spots = {}
-    for value in values:
-        panel, curve = _named(value.at, chart.panels), _named(value.at, chart.curves)
-        x = value.at.get(chart.over, NOTHING)
-        found.setdefault((panel, curve, x), _Spot()).values.append(value)
-    return found
-
-
-def _x_axis(chart: Chart, places: Sequence[str]) -> tuple[Axis, bool]:
-    """And whether all places are numbers."""
-    title = _title(chart.over)
-    at = {number_of(text): text for text in places}
-    if None in at or not at:
-        return Axis(title), False
-    ticks = sorted((n, coordinate_text(chart.over, t)) for n, t in at.items() if n is not None)
-    wide = ticks[0][0] > 0 and ticks[-1][0] >= 8 * ticks[0][0]
-    return Axis(title, log=wide, ticks=ticks), True
-
-
-def _styles(chart: Chart, values: Sequence[Measured]) -> dict[str, tuple[int, bool]]:
-    """The style of each curve, and whether it is dashed: a dashed curve has the color of the one
-    that differs from it in the coordinates of `dashed` only."""
+def _spots(chart: Chart, values: Sequence[Measured]) -> list[_Spot]:
+    """A dashed curve has the color of the one that differs from it in the coordinates of `dashed`
+    only."""
     solid = [name for name in chart.curves if name not in chart.dashed]
     kinds = unique(_named(v.at, solid) for v in values)
-    return {
-        _named(v.at, chart.curves): (
-            kinds.index(_named(v.at, solid)),
-            bool(chart.dashed) and _is(chart.dashed, v.at),
+
+    def place(v: Measured) -> tuple[str, str, str]:
+        return _named(v.at, chart.panels), _named(v.at, chart.curves), v.at.get(chart.over, NOTHING)
+
+    return [
+        _spot(
+            some,
+            panel=panel,
+            curve=curve,
+            x=x,
+            style=kinds.index(_named(some[0].at, solid)),
+            dashed=bool(chart.dashed) and _is(chart.dashed, some[0].at),
         )
-        for v in values
-    }
-
-
-def _series(
-    curve: str, look: tuple[int, bool], spots: Mapping[str, _Spot], counted: bool
-) -> Series:
-    places = sorted(spots, key=place_of)
-    numbers = [spots[x].numbers for x in places]
-    intervals = [interval_over(spots[x].numbers, spots[x].values[0].own) for x in places]
-    ends = [
-        (i.low, i.high) if i else (min(some), max(some)) if len(some) > 1 else (None, None)
-        for i, some in zip(intervals, numbers, strict=True)
+        for (panel, curve, x), some in grouped(values, place).items()
     ]
-    return Series(
-        curve or "mean",
-        [(number_of(x) or 0.0) if counted else x for x in places],
-        [spots[x].mean for x in places],
-        look[0],
-        high=[high for _, high in ends],
-        low=[low for low, _ in ends],
-        notes=[spots[x].note for x in places],
-        faulty=[not all(one.valid for one in spots[x].values) for x in places],
-        dashed=look[1],
-    )
 
 
 def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
     """The figure, and that of the overhead if the chart names a reference; a sentence if nothing
     was measured."""
-    units = unique(v.unit for v in values)
     if not values:
         steps = ", ".join(chart.steps)
         return [f"{chart.title}: no run of {steps} has a value that counts."]
-    some = [v for v in values if v.unit == units[0]]
+    unit = values[0].unit
+    some = [v for v in values if v.unit == unit]
     spots = _spots(chart, some)
-    axis, counted = _x_axis(chart, unique(x for _, _, x in spots))
-    styles = _styles(chart, some)
-    panels = _panels(spots, styles, lambda curve, of: _series(curve, styles[curve], of, counted))
+    axis, counted = x_axis(chart.over, unique(spot.x for spot in spots))
+
+    def draw(of: Sequence[_Spot]) -> Series:
+        return curve(
+            of[0].curve or "mean",
+            [spot.on(axis) for spot in of],
+            of,
+            of[0].style,
+            notes=[spot.note for spot in of],
+            faulty=[not all(one.valid for one in spot.measured) for spot in of],
+            dashed=of[0].dashed,
+        )
+
     caption = "Means; whiskers are 95 % intervals, or the range of a few values."
-    cached = sum(any(v.place in _CACHED for v in spot.values) for spot in spots.values())
+    cached = sum(any(v.place in _CACHED for v in spot.measured) for spot in spots)
     if cached:
         caption += f" {cached} of {count_of(len(spots), 'point')} came out of memory or went there."
-    means = [spot.mean for spot in spots.values()]
+    means = [spot.rate for spot in spots]
     # A point from memory would make those of storage too small to be seen.
     wide = counted and min(means) > 0 and max(means) > _WIDE * min(means)
-    blocks: list[Block] = [
-        Figure(
-            chart.name,
-            chart.title,
-            " ".join(filter(None, (chart.caption, caption))),
-            "curves" if counted else "bars",
-            axis,
-            Axis(heading(chart.figure or "rate"), units[0], log=wide, switch=wide),
-            {"": panels[:_MOST_PANELS]},
-            columns=1 if len(panels) == 1 else 2,
-            panel_height=340,
-        )
-    ]
-    if chart.against and (overhead := _overhead(chart, some, spots, axis, counted, styles)):
-        blocks.append(overhead)
-    return blocks
+    panels = _panels(spots, draw)
+    figure = plot(
+        chart.name,
+        chart.title,
+        " ".join(filter(None, (chart.caption, caption))),
+        "curves" if counted else "bars",
+        axis,
+        Axis(heading(chart.figure or "rate"), unit, log=wide, switch=wide),
+        panels[:_MOST_PANELS],
+        columns=1 if len(panels) == 1 else 2,
+        height=340,
+    )
+    overhead = _overhead(chart, some, spots, axis) if chart.against else None
+    return [one for one in (figure, overhead) if one is not None]
 
 
 def _in_order(titles: Iterable[str]) -> list[str]:
@@ -248,47 +225,40 @@ def _in_order(titles: Iterable[str]) -> list[str]:
     return sorted(titles, key=lambda t: [number_of(word) or 0.0 for word in _NUMBER.findall(t)])
 
 
-def _panels(
-    spots: Spots,
-    styles: Mapping[str, tuple[int, bool]],
-    draw: Callable[[str, Mapping[str, _Spot]], Series | None],
-) -> list[Panel]:
+def _panels(spots: Iterable[_Spot], draw: Callable[[Sequence[_Spot]], Series]) -> list[Panel]:
     """Solid curves before dashed ones, so that these find the colors taken."""
-    found = []
-    by_panel = grouped(spots.items(), lambda item: item[0][0])
+    by_panel = grouped(spots, lambda spot: spot.panel)
+    panels = []
     for panel in _in_order(by_panel):
-        by_curve = grouped(by_panel[panel], lambda item: item[0][1])
-        series = [
-            draw(curve, {x: spot for (_, _, x), spot in by_curve[curve]})
-            for curve in sorted(by_curve, key=lambda c: (styles[c][1], styles[c][0]))
-        ]
-        found.append(Panel(panel, [one for one in series if one is not None]))
-    return found
+        in_order = sorted(by_panel[panel], key=lambda spot: (spot.dashed, spot.style))
+        curves = grouped(in_order, lambda spot: spot.curve).values()
+        series = [draw(sorted(some, key=lambda spot: place_of(spot.x))) for some in curves]
+        panels.append(Panel(panel, series))
+    return panels
 
 
 @dataclass(frozen=True)
 class _Lost:
     """What a curve loses against the reference at one place."""
 
-    share: float
-    seconds: float | None
+    spot: _Spot
+    reference: _Spot
 
+    @property
+    def share(self) -> float:
+        return self.reference.rate / self.spot.rate - 1.0
 
-def _lost(spot: _Spot, reference: _Spot) -> _Lost:
-    mine, theirs = spot.seconds, reference.seconds
-    # The same bytes at the rate of the reference: its files may be of another size.
-    same = mine * spot.mean / reference.mean if mine is not None and theirs is not None else None
-    seconds = mine - same if mine is not None and same is not None else None
-    return _Lost(reference.mean / spot.mean - 1.0, seconds)
+    @property
+    def seconds(self) -> float | None:
+        """For the same bytes at the rate of the reference: its files may be of another size."""
+        mine = self.spot.seconds
+        if mine is None or self.reference.seconds is None:
+            return None
+        return mine - mine * self.spot.rate / self.reference.rate
 
 
 def _overhead(
-    chart: Chart,
-    values: Sequence[Measured],
-    spots: Spots,
-    axis: Axis,
-    counted: bool,
-    styles: Mapping[str, tuple[int, bool]],
+    chart: Chart, values: Sequence[Measured], spots: Sequence[_Spot], axis: Axis
 ) -> Figure | None:
     """How much longer each curve takes for the same bytes than the reference of its panel at the
     same place."""
@@ -299,71 +269,52 @@ def _overhead(
         return tuple(value.at.get(name, NOTHING) for name in shared)
 
     base = [v for v in values if _is(chart.against, v.at)]
-    reference = {key: _Spot(some) for key, some in grouped(base, key_of).items()}
+    references = {key: _spot(some) for key, some in grouped(base, key_of).items()}
+    lost = [
+        _Lost(spot, of)
+        for spot in spots
+        if (of := references.get(key_of(spot.measured[0]))) is not None
+        and not _is(chart.against, spot.measured[0].at)
+        and min(spot.rate, of.rate) > 0
+    ]
+    shares = {id(one.spot): one.share for one in lost}
+
+    def draw(of: Sequence[_Spot]) -> Series:
+        x, y = [spot.on(axis) for spot in of], [shares[id(spot)] for spot in of]
+        return Series(of[0].curve, x, y, of[0].style, dashed=of[0].dashed)
+
     shown = (*chart.curves, chart.over) if chart.over in chart.against else chart.curves
     names = {_named(v.at, [n for n in shown if n in chart.against]) for v in base}
-    lost = {}
-    for place, spot in spots.items():
-        of = reference.get(key_of(spot.values[0]))
-        if of is None or _is(chart.against, spot.values[0].at) or min(spot.mean, of.mean) <= 0:
-            continue
-        lost[place] = _lost(spot, of)
-    if not lost:
-        return None
-    rows: list[list[Cell]] = []
-    for (panel, curve, x), one in sorted(lost.items(), key=lambda i: [place_of(k) for k in i[0]]):
-        spot = spots[panel, curve, x]
-        rows.append(
-            [
-                panel,
-                curve,
-                AxisValue(chart.over, x),
-                spot.mean,
-                spot.seconds,
-                one.seconds,
-                one.share,
-            ]
-        )
-    unit = values[0].unit
-
-    def draw(curve: str, of: Mapping[str, _Spot]) -> Series | None:
-        places = [x for x in sorted(of, key=place_of) if id(of[x]) in shares]
-        if not places:
-            return None
-        return Series(
-            curve,
-            [(number_of(x) or 0.0) if counted else x for x in places],
-            [shares[id(of[x])] for x in places],
-            styles[curve][0],
-            dashed=styles[curve][1],
-        )
-
-    shares = {id(spots[key]): one.share for key, one in lost.items()}
     others = ", ".join(sorted(names))
-    asks = chart.title.endswith("?")
-    title = f"{chart.title} Overhead" if asks else f"{chart.title}: overhead"
+    title = chart.title + (" Overhead" if chart.title.endswith("?") else ": overhead")
     title += f" over {others}"
-    return Figure(
+    panels = _panels((one.spot for one in lost), draw)
+    table = table_of(
+        sorted(lost, key=lambda o: [place_of(t) for t in (o.spot.panel, o.spot.curve, o.spot.x)]),
+        [
+            (Column("panel"), lambda one: one.spot.panel),
+            (Column("curve"), lambda one: one.spot.curve),
+            (Column(axis.title), lambda one: AxisValue(chart.over, one.spot.x)),
+            (Column("rate", values[0].unit), lambda one: one.spot.rate),
+            (Column("time", "s"), lambda one: one.spot.seconds),
+            (Column("overhead", "s"), lambda one: one.seconds),
+            (Column("of the reference", "1", "%", 3), lambda one: one.share),
+        ],
+        title,
+    )
+    return plot(
         f"{chart.name}-overhead",
         title,
         f"Additional time for the same bytes, as a percentage of the time of {others}: 100 % is"
         " twice the time, below 0 is faster. The table has it in seconds as well.",
-        "curves" if counted else "bars",
+        "curves" if axis.ticks else "bars",
         axis,
         Axis("overhead", shown="%"),
-        {"": _panels(spots, styles, draw)[:_MOST_PANELS]},
-        columns=1 if len({key[0] for key in lost}) == 1 else 2,
-        panel_height=340,
-        table=Table(
-            [
-                Column("panel"), Column("curve"), Column(axis.title), Column("rate", unit),
-                Column("time", "s"), Column("overhead", "s"),
-                Column("of the reference", "1", "%", 3),
-            ],
-            rows,
-            title,
-        ),
-    )  # fmt: skip
+        panels[:_MOST_PANELS],
+        columns=1 if len(panels) == 1 else 2,
+        height=340,
+        table=table,
+    )
 
 
 def charts_section(charts: Sequence[Chart], runs: Sequence[Judged]) -> Section | None:

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean
+from statistics import geometric_mean
 
 from effio import text as fmt
 from effio.config.site import load_site
 from effio.judge.compare import NO_NUMBERS, Comparison, Line
 from effio.judge.samples import Key, Scalar
+from effio.judge.statistics import Summary
 from effio.judge.verdicts import Verdict
-from effio.report.common import access_style, unique
+from effio.report.common import access_style, grouped, unique
 from effio.report.model import (
     Axis,
     Block,
@@ -22,11 +22,13 @@ from effio.report.model import (
     Figure,
     Finding,
     Panel,
-    Quantity,
     Section,
     Series,
     Table,
+    table_of,
 )
+from effio.report.parts import quantity
+from effio.report.plots import plot
 from effio.report.site_shares import comparison_table
 from effio.store.option_values import place_unit
 
@@ -83,68 +85,52 @@ def verdict_line(comparison: Comparison) -> str:
     return ", ".join(counts) or "nothing in common"
 
 
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
 def _range(line: Line) -> str:
-    if line.ratio is None:
-        return ""
-    return f"{line.ratio.low:.3f} to {line.ratio.high:.3f}"
+    return _ends(line.ratio.low, line.ratio.high) if line.ratio else ""
 
 
 def _named(key: Key, names: Sequence[str]) -> str:
     return ", ".join(filter(None, (key.what, place(key, names))))
 
 
-def _over(line: Line) -> str:
-    if not line.basis:
-        return ""
-    return f"{line.counts[0]} and {line.counts[1]} {line.basis}"
-
-
 def lines_table(comparison: Comparison) -> Table:
     names = varying([line.key for line in comparison.lines])
-    rows: list[list[Cell]] = [
+
+    def mean(side: Summary | None, line: Line) -> Cell:
+        return quantity(side.mean if side else None, line.unit)
+
+    def why(line: Line) -> str:
+        return "; ".join(filter(None, (line.reason, line.note)))
+
+    return table_of(
+        comparison.lines,
         [
-            line.key.benchmark,
-            _named(line.key, names),
-            line.gain,
-            _range(line),
-            line.verdict.text,
-            "; ".join(filter(None, (line.reason, line.note))),
-            None if line.first is None else Quantity(line.first.mean, line.unit),
-            line.spreads[0],
-            None if line.second is None else Quantity(line.second.mean, line.unit),
-            line.spreads[1],
-            _over(line),
-        ]
-        for line in comparison.lines
-    ]
-    columns = [
-        Column("benchmark"),
-        Column("measurement"),
-        Column("gain", "1"),
-        Column("95 % interval"),
-        Column("verdict"),
-        Column("reason", extra=not any(row[5] for row in rows), below=True),
-        Column("first", "1", extra=True),
-        Column("spread of the first", extra=True),
-        Column("second", "1", extra=True),
-        Column("spread of the second", extra=True),
-        Column("over", extra=True),
-    ]
-    return Table(
-        columns,
-        rows,
+            (Column("benchmark"), lambda line: line.key.benchmark),
+            (Column("measurement"), lambda line: _named(line.key, names)),
+            (Column("gain", "1"), lambda line: line.gain),
+            (Column("95 % interval"), _range),
+            (Column("verdict"), lambda line: line.verdict.text),
+            (Column("reason", extra=not any(map(why, comparison.lines)), below=True), why),
+            (Column("first", "1", extra=True), lambda line: mean(line.first, line)),
+            (Column("spread of the first", extra=True), lambda line: line.spreads[0]),
+            (Column("second", "1", extra=True), lambda line: mean(line.second, line)),
+            (Column("spread of the second", extra=True), lambda line: line.spreads[1]),
+            (
+                Column("over", extra=True),
+                lambda line: (
+                    " and ".join(map(str, line.counts)) + f" {line.basis}" if line.basis else ""
+                ),
+            ),
+        ],
         f"{comparison.second.name} against {comparison.first.name}",
         "A gain above 1 is better, whichever way the metric goes: rates second over first, times"
         " first over second; values are means. Verdicts allow for the number of measurements"
         " (Holm): the chance of one false alarm among all is below 5 %.",
     )
-
-
-def shares_table(comparison: Comparison) -> Table | None:
-    """Rates as a percentage of the peaks that the site's settings state."""
-    names = varying([line.key for line in comparison.lines])
-    named = [(line, _named(line.key, names)) for line in comparison.lines]
-    return comparison_table(load_site().peaks, comparison, named)
 
 
 def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
@@ -156,23 +142,14 @@ def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def overall_table(comparison: Comparison) -> Table:
-    rows: list[list[Cell]] = [
+    return table_of(
+        comparison.overall,
         [
-            one.benchmark,
-            one.measurements,
-            one.gain,
-            None if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}",
-        ]
-        for one in comparison.overall
-    ]
-    return Table(
-        [
-            Column("benchmark"),
-            Column("measurements", "1"),
-            Column("geometric mean of gains", "1"),
-            Column("95 % interval"),
+            (Column("benchmark"), lambda one: one.benchmark),
+            (Column("measurements", "1"), lambda one: one.measurements),
+            (Column("geometric mean of gains", "1"), lambda one: one.gain),
+            (Column("95 % interval"), lambda one: _ends(one.low, one.high) or None),
         ],
-        rows,
         "By benchmark",
         "The interval shows how much the gain depends on what is measured; it does not include what"
         " changes from run to run.",
@@ -180,23 +157,30 @@ def overall_table(comparison: Comparison) -> Table:
 
 
 def differences_table(comparison: Comparison) -> Table:
-    rows: list[list[Cell]] = [
-        [d.kind, d.name, fmt.plain(d.first, 300), fmt.plain(d.second, 300)]
-        for d in comparison.differences
-    ]
-    columns = [Column("kind"), Column("what"), Column("first value"), Column("second value")]
-    return Table(columns, rows, "What differs apart from the numbers, likely reasons first")
+    return table_of(
+        comparison.differences,
+        [
+            (Column("kind"), lambda d: d.kind),
+            (Column("what"), lambda d: d.name),
+            (Column("first value"), lambda d: fmt.plain(d.first, 300)),
+            (Column("second value"), lambda d: fmt.plain(d.second, 300)),
+        ],
+        "What differs apart from the numbers, likely reasons first",
+    )
 
 
 def alone_table(comparison: Comparison) -> Table:
-    keys = [a.key for a in comparison.alone]
-    names = varying(keys)
-    rows: list[list[Cell]] = [
-        [a.side, a.key.benchmark, _named(a.key, names), fmt.plain(a.why, 300)]
-        for a in comparison.alone
-    ]
-    columns = [Column(n) for n in ("only in", "benchmark", "measurement", "why")]
-    return Table(columns, rows, "What could not be paired")
+    names = varying([a.key for a in comparison.alone])
+    return table_of(
+        comparison.alone,
+        [
+            (Column("only in"), lambda a: a.side),
+            (Column("benchmark"), lambda a: a.key.benchmark),
+            (Column("measurement"), lambda a: _named(a.key, names)),
+            (Column("why"), lambda a: fmt.plain(a.why, 300)),
+        ],
+        "What could not be paired",
+    )
 
 
 def _size_axis(lines: Sequence[Line]) -> str | None:
@@ -207,19 +191,10 @@ def _size_axis(lines: Sequence[Line]) -> str | None:
     return best[1] if best[0] > 2 else None
 
 
-def _notes(some: Sequence[Line]) -> list[str]:
-    return [
-        "; ".join(
-            filter(
-                None,
-                (
-                    ": ".join(filter(None, (line.verdict.text, line.reason))),
-                    f"95 % interval {_range(line)}" if line.ratio else "",
-                ),
-            )
-        )
-        for line in some
-    ]
+def _note(line: Line) -> str:
+    verdict = ": ".join(filter(None, (line.verdict.text, line.reason)))
+    interval = f"95 % interval {_range(line)}" if line.ratio else ""
+    return "; ".join(filter(None, (verdict, interval)))
 
 
 def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: int) -> Series:
@@ -231,7 +206,7 @@ def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: in
         style,
         high=[end.high if end else None for end in ends],
         low=[end.low if end else None for end in ends],
-        notes=_notes(some),
+        notes=[_note(line) for line in some],
         faulty=[line.verdict is Verdict.UNDECIDED for line in some],
         form="points",
     )
@@ -240,16 +215,42 @@ def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: in
 def _gain_axis(lines: Sequence[Line]) -> Axis:
     """An interval that says nothing would make the rest too small to be seen: its whisker is drawn
     to the end of the axis."""
-    gains = [line.gain for line in lines if line.gain]
-    if not gains:
-        return Axis("gain", "1", log=True, switch=True)
-    low, high = min(1.0, *gains) / _WIDEST, max(1.0, *gains) * _WIDEST
-    ratios = [line.ratio for line in lines if line.ratio is not None]
-    if all(low <= r.low and r.high <= high for r in ratios):
-        return Axis("gain", "1", log=True, switch=True)
-    ends = [end for r in ratios for end in (r.low, r.high) if low <= end <= high]
-    low, high = min(1.0, *gains, *ends), max(1.0, *gains, *ends)
-    return Axis("gain", "1", log=True, switch=True, low=low / 1.2, high=high * 1.2)
+    axis = Axis("gain", "1", log=True, switch=True)
+    gains = [1.0, *(line.gain for line in lines if line.gain)]
+    low, high = min(gains) / _WIDEST, max(gains) * _WIDEST
+    ends = [end for n in lines if n.ratio is not None for end in (n.ratio.low, n.ratio.high)]
+    shown = [end for end in ends if low <= end <= high]
+    if len(gains) == 1 or len(shown) == len(ends):
+        return axis
+    return replace(axis, low=min(*gains, *shown) / 1.2, high=max(*gains, *shown) * 1.2)
+
+
+def _by_name(lines: Sequence[Line]) -> list[Series]:
+    names = varying([line.key for line in lines])
+    # On a narrow page names are cut: what all have says nothing.
+    one = len({line.key.pattern for line in lines}) == 1
+    x = [_named(replace(n.key, pattern="") if one else n.key, names) for n in lines]
+    return [_series("gain", lines, x, 0), Series("equal", x, [1.0] * len(x), form="limit")]
+
+
+def _by_size(lines: Sequence[Line], axis: str) -> list[Panel]:
+    """A panel for each pattern, a series for each access."""
+    values = ((line.key.axis(axis), line) for line in lines)
+    placed = [(float(x), n) for x, n in values if isinstance(x, int | float) and x is not True]
+    sizes = sorted({x for x, _ in placed})
+    accesses = unique(line.key.access for line in lines)
+    equal = Series("equal", sizes, [1.0] * len(sizes), form="limit")
+    panels = []
+    for pattern in unique(line.key.pattern for line in lines):
+        mine = sorted((p for p in placed if p[1].key.pattern == pattern), key=lambda p: p[0])
+        by_access = grouped(mine, lambda p: p[1].key.access)
+        series = [
+            _series(name, [n for _, n in some], [x for x, _ in some], access_style(name, accesses))
+            for name in accesses
+            if (some := by_access.get(name))
+        ]
+        panels.append(Panel(pattern, [*series, equal]))
+    return panels
 
 
 def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure | None:
@@ -257,52 +258,28 @@ def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure |
     lines = [x for x in comparison.lines if x.key.benchmark == benchmark and x.gain is not None]
     if not lines:
         return None
-    axis = _size_axis(lines)
+    axis, y = _size_axis(lines), _gain_axis(lines)
     caption = (
         "Above the line the second side is better, whichever way the metric goes. Whiskers are 95 %"
         " intervals over what the table names; open marks are gains without a verdict."
     )
-    title = f"{benchmark}: gains of {comparison.second.name} over {comparison.first.name}"
-    y = _gain_axis(lines)
     if y.high is not None:
         caption += " A whisker that ends at the frame continues beyond it; the table has its end."
-    identity = f"gains-{number}"
-    if axis is None:
-        shown = lines[:_MOST_NAMED]
-        names = varying([line.key for line in shown])
-        # On a narrow page names are cut: what all have says nothing.
-        one = len({n.key.pattern for n in shown}) == 1
-        x = [_named(replace(n.key, pattern="") if one else n.key, names) for n in shown]
-        if len(shown) < len(lines):
-            caption += f" Shown are the first {len(shown)} of {len(lines)} of the table."
-        series = [_series("gain", shown, x, 0), Series("equal", x, [1.0] * len(x), form="limit")]
-        panels = {"": [Panel("", series)]}
-        return Figure(identity, title, caption, "curves", Axis("measurement"), y, panels, columns=1,
-                      panel_height=360)  # fmt: skip
-    accesses = unique(line.key.access for line in lines)
-    drawn = []
-    patterns = unique(line.key.pattern for line in lines)
-    placed = [(_number(line.key.axis(axis)), line) for line in lines]
-    sizes = sorted({x for x, _ in placed if x is not None})
-    for pattern in patterns:
-        series = []
-        for access in accesses:
-            some = sorted(
-                ((x, n) for x, n in placed
-                 if x is not None and n.key.pattern == pattern and n.key.access == access),
-                key=lambda p: p[0],
-            )  # fmt: skip
-            if some:
-                series.append(_series(access, [n for _, n in some], [x for x, _ in some],
-                                      access_style(access, accesses)))  # fmt: skip
-        series.append(Series("equal", sizes, [1.0] * len(sizes), form="limit"))
-        drawn.append(Panel(pattern, series))
-    title_x = axis.removesuffix("_bytes").replace("_", " ")
-    return Figure(identity, title, caption, "curves", Axis(title_x, "B", log=True), y, {"": drawn})
-
-
-def _number(value: Scalar | None) -> float | None:
-    return None if value is None or isinstance(value, (str, bool)) else float(value)
+    if axis is None and len(lines) > _MOST_NAMED:
+        caption += f" Shown are the first {_MOST_NAMED} of {len(lines)} of the table."
+    return plot(
+        f"gains-{number}",
+        f"{benchmark}: gains of {comparison.second.name} over {comparison.first.name}",
+        caption,
+        "curves",
+        Axis(axis.removesuffix("_bytes").replace("_", " "), "B", log=True)
+        if axis
+        else Axis("measurement"),
+        y,
+        _by_size(lines, axis) if axis else _by_name(lines[:_MOST_NAMED]),
+        columns=3 if axis else 1,
+        height=260 if axis else 360,
+    )
 
 
 def _directions(comparison: Comparison) -> dict[str, float]:
@@ -311,8 +288,8 @@ def _directions(comparison: Comparison) -> dict[str, float]:
     for line in comparison.lines:
         if line.gain is not None and line.cause not in NO_NUMBERS:
             name = " ".join(filter(None, (line.key.benchmark, line.key.access or line.key.pattern)))
-            groups.setdefault(name, []).append(math.log(line.gain))
-    return {name: math.exp(fmean(logs)) for name, logs in groups.items()}
+            groups.setdefault(name, []).append(line.gain)
+    return {name: geometric_mean(gains) for name, gains in groups.items()}
 
 
 def kiviat_figure(comparisons: Sequence[Comparison]) -> Figure | None:
@@ -328,7 +305,7 @@ def kiviat_figure(comparisons: Sequence[Comparison]) -> Figure | None:
         for i, (c, one) in enumerate(zip(comparisons, found, strict=True))
     ]
     series.append(Series(reference, names, [1.0] * len(names), form="limit"))
-    return Figure(
+    return plot(
         "kiviat",
         f"The shape of the sides, {reference} = 1",
         "Each axis is the geometric mean of the gains of one benchmark and access over"
@@ -337,15 +314,14 @@ def kiviat_figure(comparisons: Sequence[Comparison]) -> Figure | None:
         "radar",
         Axis("benchmark and access"),
         Axis("gain", "1"),
-        {"": [Panel("", series)]},
-        columns=1,
+        series,
     )
 
 
 def finding(comparison: Comparison) -> Finding:
-    level = "bad" if comparison.losses else "info"
     name = f"{comparison.second.name} against {comparison.first.name}"
-    return Finding(f"{name}: {verdict_line(comparison)}.", "", level)  # type: ignore[arg-type]
+    text = f"{name}: {verdict_line(comparison)}."
+    return Finding(text, level="bad" if comparison.losses else "info")
 
 
 def comparison_section(comparisons: Sequence[Comparison]) -> Section:
@@ -359,7 +335,9 @@ def comparison_section(comparisons: Sequence[Comparison]) -> Section:
                 blocks.append(figure)
         if comparison.power is not None:
             blocks.append(comparison.power.text)
-        if (of_peaks := shares_table(comparison)) is not None:
+        names = varying([line.key for line in comparison.lines])
+        named = [(line, _named(line.key, names)) for line in comparison.lines]
+        if (of_peaks := comparison_table(load_site().peaks, comparison, named)) is not None:
             blocks.append(of_peaks)
         blocks += [lines_table(comparison), differences_table(comparison), alone_table(comparison)]
     if kiviat := kiviat_figure(comparisons):

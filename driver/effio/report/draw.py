@@ -32,11 +32,6 @@ class SeriesStyle:
 SeriesStyles = Mapping[tuple[str, int], SeriesStyle]
 
 
-def _preferred(style: int) -> int:
-    # Accesses (10…) begin where the five pattern types of b_eff_io end: they stand side by side.
-    return (style - 5) % COLOURS if style >= 10 else style % COLOURS
-
-
 def styles_of(figure: Figure) -> SeriesStyles:
     """Styles by name. A style has its color in all figures; where two of a figure would have the
     same, the later one takes the next that is free, and from the ninth on another marker."""
@@ -52,7 +47,8 @@ def styles_of(figure: Figure) -> SeriesStyles:
             found[key] = SeriesStyle(-1, 0, limits, len(found))
             limits += 1
             continue
-        wanted = _preferred(series.style)
+        # Accesses (10…) begin where the five pattern types of b_eff_io end: both are in a figure.
+        wanted = (series.style - 5 if series.style >= 10 else series.style) % COLOURS
         turn = len(used) // COLOURS
         if series.dashed:  # lines of later rounds are dashed
             wanted = colours.get(series.style, wanted)

@@ -25,9 +25,8 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, valid, value_of
-from effio.report.plots import plot
-from effio.report.scaling import ScalingPoint, scaling_blocks
+from effio.report.parts import Part, PartsReporter, known, member, valid, value_of
+from effio.report.plots import ScalingPoint, plot, scaling_blocks
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -96,7 +95,7 @@ def file_table(result: Result) -> Table:
             (Column("time", "s"), _mean(_counted_seconds)),
             (
                 Column("on storage", "B/s"),
-                _mean(lambda m: members_of(m).synced_bandwidth_bytes_per_second),
+                _mean(member("synced_bandwidth_bytes_per_second")),
             ),
             (Column("rate", "B/s"), _mean(lambda m: m.rate.value)),
             (Column("verified", "B"), lambda file: sum(m.verified_bytes for m in file[1])),

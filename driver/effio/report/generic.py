@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from effio.report import common
 from effio.report.model import (
     Column,
@@ -12,10 +10,10 @@ from effio.report.model import (
     Headline,
     Quantity,
     Reason,
-    Section,
     Table,
     table_of,
 )
+from effio.report.parts import Part, PartsReporter, quantity
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Metric
@@ -52,16 +50,16 @@ def criteria_of(figure: Figure) -> list[Reason]:
 
 
 def quantity_of(metric: Metric) -> Quantity | None:
-    return None if metric.value is None else Quantity(metric.value, metric.unit)
+    return quantity(metric.value, metric.unit)
 
 
 def remark_of(m: Measurement) -> str:
     return "" if m.valid else m.invalid_reason or "invalid"
 
 
-def measurement_table(measurements: Sequence[Measurement]) -> Table:
+def measurement_table(result: Result) -> Table:
     return table_of(
-        measurements,
+        result.measurements,
         [
             (Column("pattern"), lambda m: m.pattern),
             (Column("access"), lambda m: m.access),
@@ -100,23 +98,18 @@ def figure_table(result: Result) -> Table:
     )
 
 
-class GenericReporter:
+def limit_finding(result: Result) -> Finding | None:
+    return common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
+
+
+class GenericReporter(PartsReporter):
+    finders = (limit_finding,)
+    parts = (Part("measurements", "What was measured", (figure_table, measurement_table)),)
+
     def headline(self, result: Result) -> Headline:
         last = result.figures[-1] if result.figures else None
         headline = headline_of(last, result, common.context_of(result))
         return common.claimed(headline, result, result.measurements, last)
-
-    def findings(self, result: Result) -> Sequence[Finding]:
-        limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
-        return [limit] if limit is not None else []
-
-    def sections(self, result: Result) -> Sequence[Section]:
-        blocks = []
-        if result.figures:
-            blocks.append(figure_table(result))
-        if result.measurements:
-            blocks.append(measurement_table(result.measurements))
-        return [Section("measurements", "What was measured", blocks)] if blocks else []
 
 
 REPORTER = GenericReporter()

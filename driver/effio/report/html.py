@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The one HTML file that a report becomes. It opens without a network, runs no script but its own,
-and stays below ten megabytes whatever was measured."""
+stays below ten megabytes whatever was measured, and explains its own words by the glossary
+(docs/glossary.md)."""
 
 from __future__ import annotations
 
@@ -32,13 +33,58 @@ from effio.report.model import (
     Table,
 )
 from effio.report.plotly_part import part_of
-from effio.report.terms import glossary
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
+import re
+from functools import cache
+
+from effio.engine.discover import shipped_with_effio
+
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"[`*]")
+
+
+@dataclass(frozen=True)
+class Term:
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Terms under one heading of the glossary."""
+
+    title: str
+    terms: Sequence[Term]
+
+
+def _plain(markdown: str) -> str:
+    """Without links, whose pages are not in the report, and without marks of Markdown."""
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", markdown)).strip()
+
+
+def groups_of(markdown: str) -> list[Group]:
+    """The tables of two columns below the headings of a page."""
+    groups: list[Group] = []
+    terms: list[Term] = []
+    for line in markdown.splitlines():
+        if line.startswith("## "):
+            terms = []
+            groups.append(Group(_plain(line[3:]), terms))
+        elif groups and line.startswith("| ") and not line.startswith("| term |"):
+            name, meaning = line.strip("| ").split(" | ", 1)
+            terms.append(Term(_plain(name), _plain(meaning)))
+    return groups
+
+
+@cache
+def glossary() -> Sequence[Group]:
+    return groups_of(shipped_with_effio("docs/glossary.md").read_text(encoding="utf-8"))
+
 
 MAX_PAGE_BYTES = 10_000_000
 # The whole of plotly.js is several times as large.
@@ -62,35 +108,24 @@ class Card:
 
 def cards(report: Report) -> list[Card]:
     """The first screen: valid or not, cached or not, what limits."""
-    found = []
-    headline = report.headline
-    if headline.verdict:
-        found.append(
-            Card(
-                "Valid" if headline.valid else "Not valid",
-                _sentence(headline.verdict),
-                "good" if headline.valid else "bad",
-                headline.anchor,
-                reasons=headline.reasons,
-            )
-        )
     titles = {"cache": "Cached?", "limit": "What limits it"}
-    for finding in report.findings:
-        if finding.card:
-            found.append(
-                Card(
-                    titles.get(finding.card, finding.card),
-                    finding.text,
-                    finding.level,
-                    finding.anchor,
-                )
-            )
-    return found
-
-
-def _sentence(verdict: str) -> str:
-    text = verdict.replace("NOT VALID", "Not valid").replace("VALID", "Valid")
-    return text if text.endswith(".") else text + "."
+    found = [
+        Card(titles.get(f.card, f.card), f.text, f.level, f.anchor)
+        for f in report.findings
+        if f.card
+    ]
+    headline = report.headline
+    if not headline.verdict:
+        return found
+    text = headline.verdict.replace("NOT VALID", "Not valid").replace("VALID", "Valid")
+    valid = Card(
+        "Valid" if headline.valid else "Not valid",
+        text if text.endswith(".") else text + ".",
+        "good" if headline.valid else "bad",
+        headline.anchor,
+        reasons=headline.reasons,
+    )
+    return [valid, *found]
 
 
 @functools.cache
@@ -145,10 +180,6 @@ def _script() -> str:
 def _packed(content: bytes) -> str:
     """Compressed, and safe in HTML whatever it is."""
     return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
-
-
-def _packed_json(value: object) -> str:
-    return _packed(json.dumps(value, allow_nan=False, separators=(",", ":")).encode())
 
 
 def render(
@@ -261,7 +292,9 @@ def _render(
         script_hashes=Markup(f"{checksum} {_hash(script)}".strip()),
         plotly=Markup(plotly),
         script=Markup(script),
-        figures_packed=_Late(lambda: _packed_json(figures)),
+        figures_packed=_Late(
+            lambda: _packed(json.dumps(figures, allow_nan=False, separators=(",", ":")).encode())
+        ),
         version=effio.__version__,
         made=now_utc(),
         sources=_named(sources),

@@ -9,9 +9,8 @@ from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Axis, Column, Finding, Headline, Panel, Table, table_of
 from effio.report.model import Figure as Picture
-from effio.report.parts import Part, PartsReporter, known, value_of, word
+from effio.report.parts import Part, PartsReporter, known, member, value_of, word
 from effio.report.plots import interval, plot
-from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure
 
@@ -35,11 +34,6 @@ def _group(figure: Figure) -> str:
 def _names(result: Result) -> dict[str, str]:
     """The names of the groups, by number as text."""
     return {_word(figure, "group"): _group(figure) for figure in result.figures_named("slow_down")}
-
-
-def _numbers(groups: str) -> tuple[int, ...]:
-    """The numbers of "1,3"."""
-    return tuple(int(n) for n in groups.split(",") if n.isdecimal())
 
 
 def _others(figure: Figure, names: dict[str, str]) -> str:
@@ -120,7 +114,10 @@ def _matrix(result: Result) -> Picture | None:
     names = _names(result)
     figures = result.figures_named("slow_down")
     # Columns in the order of the rows, so that a group and itself are on the diagonal.
-    besides = sorted(common.unique(_word(f, "beside") for f in figures), key=_numbers)
+    besides = sorted(
+        common.unique(_word(f, "beside") for f in figures),
+        key=lambda groups: [int(n) for n in groups.split(",") if n.isdecimal()],
+    )
     cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
     factors = [value for value in cells.values() if value is not None]
     if not factors:
@@ -166,7 +163,7 @@ def _met_table(result: Result) -> Table:
             (Column("met"), lambda f: f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}"),
             (Column("in its phase"), lambda f: _phase(f, "beside_")),
             (Column("at the same time", "s"), lambda f: f.metric.value),
-            (Column("of the phase", "1", "%"), lambda f: members_of(f).fraction),
+            (Column("of the phase", "1", "%"), member("fraction")),
         ],
         "Which phase met which, in all rounds",
     )

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Report of ior: the rates, how they went by time, how equal the ranks were, and what a transfer
-size costs. docs/benchmarks/ior.md says how to read it."""
+"""Report of ior: the rates, how they went by time, how equal the ranks were, what a transfer size
+costs, and whether one of the servers of the file system is slow: by the rates of ranks that each
+have a file, and the servers that have these files (launch/placer.py). docs/benchmarks/ior.md says
+how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 import msgspec
 
@@ -23,12 +26,94 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, valid, value_of
+from effio.report.parts import Part, PartsReporter, known, member, valid, value_of
 from effio.report.plots import plot
-from effio.report.slow_servers import slow_server_finding
-from effio.store.members import Members, members_of
+from effio.store.clean import names_of
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
+
+# Files of a slow server are that much slower than any other.
+_SLOW = 1.5
+_LEAST_REPETITIONS = 2
+
+
+@dataclass(frozen=True)
+class _Slow:
+    server: str
+    access: str
+    files: int
+    of: int
+    share: float  # their mean rate, of that of the others
+
+
+def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping[str, float]:
+    """The rate of each file, the mean over the repetitions: rank n has the file n."""
+    rates: dict[str, list[float]] = {}
+    for m in measurements:
+        ranks = members_of(m).rank_details
+        if len(ranks) != len(names):
+            return {}
+        for name, rank in zip(names, ranks, strict=True):
+            if (rank.bytes or 0) <= 0 or (rank.total_seconds or 0) <= 0:
+                return {}
+            rates.setdefault(name, []).append(rank.bytes / rank.total_seconds)
+    return {name: mean(values) for name, values in rates.items()}
+
+
+def _slow(
+    access: str, rates: Mapping[str, float], servers: Mapping[str, list[str]]
+) -> _Slow | None:
+    """The server whose files are all slower than all others, and by much."""
+    for server in sorted({one for those in servers.values() for one in those}):
+        on = [rate for name, rate in rates.items() if server in servers.get(name, [])]
+        off = [rate for name, rate in rates.items() if server not in servers.get(name, [])]
+        if on and off and _SLOW * max(on) < min(off):
+            return _Slow(server, access, len(on), len(rates), mean(on) / mean(off))
+    return None
+
+
+def _stay(result: Result) -> bool:
+    """Whether files are on the same servers in all repetitions. GlusterFS places them by their
+    names, others anew each time that a file is created."""
+    phases = result.run.options.get("phases")
+    only_read = isinstance(phases, list) and "write" not in phases
+    files = result.run.file_system
+    return only_read or (files is not None and files.type == "fuse.glusterfs")
+
+
+def slow_server_finding(result: Result) -> Finding | None:
+    record, options = result.record, result.run.options
+    if record is None or not record.servers_of_files or result.run.manifest is None:
+        return None
+    if options.get("files") != "per-process" or options.get("threads") not in (None, 1):
+        return None
+    if not _stay(result):
+        return None
+    names = [name for _, name in names_of(result.run.manifest.files)]
+    found = []
+    for access in ("write", "read"):
+        # Elsewhere ranks read the files of others.
+        if access == "read" and options.get("read-from") != "same":
+            continue
+        some = [m for m in result.measurements if m.access == access and m.valid]
+        if len(some) < _LEAST_REPETITIONS:
+            continue
+        if slow := _slow(access, _rates(some, names), record.servers_of_files):
+            found.append(slow)
+    if not found:
+        return None
+    text = "; ".join(
+        f"{access_of(one)} {one.files} of {one.of} files ran at {fmt.percent(one.share)} of the"
+        f" rate of the others: they are on {fmt.plain(one.server, 200)}"
+        for one in found
+    )
+    return Finding(f"One of the servers is slow: {text}.", "results", "warn")
+
+
+def access_of(one: _Slow) -> str:
+    return "reads of" if one.access == "read" else "writes of"
+
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
@@ -45,15 +130,6 @@ def _name(m: Measurement) -> str:
     return f"{m.access} {fmt.quantity(_transfer(m), 'B')}, repetition {m.repetition}"
 
 
-def _rates(measurements: Sequence[Measurement]) -> list[float]:
-    return [m.rate.value for m in measurements if m.valid and m.rate.value is not None]
-
-
-def _span(part: str) -> Callable[[Measurement], Cell]:
-    """Seconds from the first rank's begin to the last one's end."""
-    return lambda m: members_of(m).span_seconds.get(part)
-
-
 def results_table(result: Result) -> Table:
     return table_of(
         result.measurements,
@@ -63,13 +139,13 @@ def results_table(result: Result) -> Table:
             (Column("repetition", "1"), lambda m: m.repetition),
             (Column("data", "B"), lambda m: m.bytes),
             (Column("rate", "B/s"), lambda m: m.rate.value),
-            (Column("calls alone", "B/s"), lambda m: members_of(m).transfer_rate_bytes_per_second),
-            (Column("open", "s"), _span("open")),
-            (Column("calls", "s"), _span("transfer")),
-            (Column("sync", "s"), _span("sync")),
-            (Column("close", "s"), _span("close")),
-            (Column("slowest rank", "B/s"), lambda m: members_of(m).rank_rate_bytes_per_second.min),
-            (Column("fastest rank", "B/s"), lambda m: members_of(m).rank_rate_bytes_per_second.max),
+            (Column("calls alone", "B/s"), member("transfer_rate_bytes_per_second")),
+            (Column("open", "s"), member("span_seconds.open")),
+            (Column("calls", "s"), member("span_seconds.transfer")),
+            (Column("sync", "s"), member("span_seconds.sync")),
+            (Column("close", "s"), member("span_seconds.close")),
+            (Column("slowest rank", "B/s"), member("rank_rate_bytes_per_second.min")),
+            (Column("fastest rank", "B/s"), member("rank_rate_bytes_per_second.max")),
             (Column("ended by"), lambda m: m.stopped_by),
             (Column("verified", "B"), lambda m: m.verified_bytes or None),
             (Column("remark"), generic.remark_of),
@@ -81,54 +157,35 @@ def results_table(result: Result) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class _Side:
-    """The reads or the writes of a mixed phase."""
-
-    phase: Measurement
-    name: str
-    calls: int
-    times: CallTimes | None
-
-    @classmethod
-    def of(cls, phase: Measurement, name: str, mix: Members) -> _Side:
-        try:
-            times = msgspec.convert(getattr(mix, f"{name}_call_times"), CallTimes)
-        except msgspec.ValidationError:
-            times = None
-        return cls(
-            phase,
-            name,
-            getattr(mix, f"{name}_operations"),
-            times if times and times.count else None,
-        )
+def _percentiles(reported: object) -> tuple[float | None, float | None, float | None]:
+    """The median, 99th percentile and maximum of the call times of one side, if it had calls."""
+    try:
+        times = msgspec.convert(reported, CallTimes)
+    except msgspec.ValidationError:
+        return None, None, None
+    return (times.p50, times.p99, times.max) if times.count else (None, None, None)
 
 
 def mix_table(result: Result) -> Table:
-    mixes = [(m, mix) for m in result.measurements if (mix := members_of(m).mix)]
-
-    def time(name: str) -> Callable[[_Side], Cell]:
-        return lambda side: getattr(side.times, name, None)
-
-    return table_of(
-        [_Side.of(m, name, mix) for m, mix in mixes for name in ("read", "write")],
-        [
-            (Column("transfer", "B"), lambda side: _transfer(side.phase)),
-            (Column("repetition", "1"), lambda side: side.phase.repetition),
-            (
-                Column("reads requested", "%"),
-                lambda side: members_of(side.phase).mix.asked_read_percent,
-            ),
-            (Column("side"), lambda side: side.name),
-            (Column("calls", "1"), lambda side: side.calls),
-            (Column("p50", "s", digits=3), time("p50")),
-            (Column("p99", "s", digits=3), time("p99")),
-            (Column("max", "s", digits=3), time("max")),
-        ],
+    rows: list[list[Cell]] = []
+    for m in result.measurements:
+        mix = members_of(m).mix
+        for side in ("read", "write") if mix else ():
+            calls, times = (getattr(mix, f"{side}_{of}") for of in ("operations", "call_times"))
+            place = [_transfer(m), m.repetition, mix.asked_read_percent, side]
+            rows.append([*place, calls, *_percentiles(times)])
+    columns = [
+        Column("transfer", "B"), Column("repetition", "1"), Column("reads requested", "%"),
+        Column("side"), Column("calls", "1"),
+        *(Column(name, "s", digits=3) for name in ("p50", "p99", "max")),
+    ]  # fmt: skip
+    return Table(
+        columns,
+        rows,
         "The two sides of mixed phases",
         "How long calls took that read, and calls that wrote, while the others did both. Compare "
         "with the phases that only write or only read.",
-        longest=80,
+        page_only=len(rows) > 80,
     )
 
 
@@ -165,8 +222,9 @@ def rate_by_size(result: Result) -> Figure | None:
         return None
     series = []
     for access, of_access in common.grouped(result.measurements, lambda m: m.access).items():
-        by_size = common.grouped(of_access, _transfer)
-        found = [_rates(by_size.get(size, [])) for size in sizes]
+        counted = [m for m in of_access if m.valid and m.rate.value is not None]
+        by_size = common.grouped(counted, _transfer)
+        found = [[m.rate.value or 0.0 for m in by_size.get(size, [])] for size in sizes]
         means = [sum(rates) / len(rates) if rates else None for rates in found]
         best = [max(rates, default=None) for rates in found]
         series.append(Series(access, list(sizes), means, common.access_style(access), best))

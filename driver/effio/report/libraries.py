@@ -15,7 +15,6 @@ from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
     Block,
-    Cell,
     Column,
     Figure,
     Finding,
@@ -26,9 +25,27 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, number, valid, value_at, value_of, word
-from effio.report.plots import best, by_case, interval, means, plot
-from effio.report.scaling import ScalingPoint, curves_over_processes, scaling_blocks
+from effio.report.parts import (
+    Part,
+    PartsReporter,
+    known,
+    member,
+    number,
+    valid,
+    value_at,
+    value_of,
+    word,
+)
+from effio.report.plots import (
+    ScalingPoint,
+    best,
+    by_case,
+    curves_over_processes,
+    interval,
+    means,
+    plot,
+    scaling_blocks,
+)
 from effio.store.members import Members, members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
@@ -140,14 +157,12 @@ def _own_times(library: str, own: Mapping[str, tuple[float, str]]) -> dict[str, 
 def layer_figure(result: Result) -> Figure | None:
     """What each library's time consists of, at the largest number of processes."""
     variants = {}
-    rows: list[list[Cell]] = []
     for case, some in _largest(result.figures_named("layer_seconds")).items():
         own = {
             _library(f): (f.metric.value, fmt.plain(members_of(f).below, 40))
             for f in some
             if f.metric.value is not None
         }
-        rows += [[case, name, seconds, below] for name, (seconds, below) in own.items()]
         times = {name: _own_times(name, own) for name in own}
         series = [
             Series(
@@ -159,20 +174,18 @@ def layer_figure(result: Result) -> Figure | None:
             for style, layer in enumerate(unique(x for name in own for x in times[name]))
         ]
         variants[case] = [Panel("", series)]
-    columns = [Column("case"), Column("library"), Column("own time", "s"), Column("layer below")]
     return plot(
         "layers",
         "Cost by layer",
         "The same bytes were moved at each layer. A library's own time is what it takes beyond"
         " the layer below it; the length of a bar is its whole time. Where a layer took"
-        f" longer alone than under the layer above it, the two are shown as '{_TOGETHER}'; the"
-        " table has the own times, which are negative there.",
+        f" longer alone than under the layer above it, the two are shown as '{_TOGETHER}'."
+        " The table of points has the own times, which are negative there.",
         "stacked",
         Axis("library"),
         Axis("time", "s"),
         variants,
         case="case",
-        table=Table(columns, rows, "Cost by layer"),
     )
 
 
@@ -191,13 +204,10 @@ def point_table(result: Result) -> Table:
             (Column("library"), _library),
             (Column("hints"), _hints),
             (Column("processes", "1"), _processes),
-            (
-                Column("on storage", "B/s"),
-                lambda f: members_of(f).synced_bandwidth_bytes_per_second,
-            ),
+            (Column("on storage", "B/s"), member("synced_bandwidth_bytes_per_second")),
             (Column("rate", "B/s"), lambda f: f.metric.value),
             (Column("repetitions", "1"), lambda f: f.samples.count if f.samples else 0),
-            (Column("time", "s"), lambda f: members_of(f).mean_seconds),
+            (Column("time", "s"), member("mean_seconds")),
             (Column("own time", "s"), value_at(result, "layer_seconds", _place)),
             (Column("overhead", "1", "%", 3), value_at(result, "overhead", _place)),
             (Column("gain of hints", "1", "%", 3), value_at(result, "hint_gain", _place)),
@@ -321,12 +331,6 @@ def _rate_of_write(m: Measurement, members: Members) -> float | None:
     return synced if members.until_on_storage else m.rate.value
 
 
-def _writes(result: Result, members: Members) -> dict[str, list[Measurement]]:
-    """Writes that have such a rate, by `where` as text."""
-    some = [m for m in valid(result, "write") if _rate_of_write(m, members) is not None]
-    return grouped(some, lambda m: _where_text(m.where))
-
-
 def _where_text(where: Mapping[str, object]) -> str:
     return str(sorted((k, v) for k, v in where.items() if k != "access"))
 
@@ -343,10 +347,10 @@ def _claimed_write(result: Result, members: Members, fastest: FigureRecord) -> H
     place = _where_text(members.fastest_write.as_dict()) if members.fastest_write else ""
     cells = [m for m in valid(result, "write") if _where_text(m.where) == place]
     headline = common.claimed(headline, result, cells, after_sync=members.until_on_storage)
-    rates = {
-        where: [rate for m in some if (rate := _rate_of_write(m, members)) is not None]
-        for where, some in _writes(result, members).items()
-    }
+    rates: dict[str, list[float]] = {}
+    for m in valid(result, "write"):
+        if (rate := _rate_of_write(m, members)) is not None:
+            rates.setdefault(_where_text(m.where), []).append(rate)
     if place not in rates:
         return replace(headline, interval="")
     stated = {where: statement(some) for where, some in rates.items()}

@@ -218,11 +218,6 @@ def balance_finding(result: Result) -> Finding | None:
     return Finding(text, "balance", "warn", "limit")
 
 
-def _expected(f: FigureRecord) -> str:
-    expected = members_of(f).expected
-    return "?" if expected is None or expected < 0 else str(expected)
-
-
 def _counts(result: Result) -> str:
     """Whether an operation counts when the file system says so, or when it was flushed: only the
     evidence says whether storage has it then."""
@@ -237,16 +232,14 @@ def _counts(result: Result) -> str:
 
 
 def on_disk_findings(result: Result) -> list[Finding]:
-    return [
-        Finding(
-            f"On disk were {value_of(f):.0f} {word(f, 'thing', 20)} names,"
-            f" {_expected(f)} were expected.",
-            "rates",
-            "bad",
-        )
-        for f in result.figures_named("on_disk")
-        if f.valid is False
-    ]
+    findings = []
+    for f in result.figures_named("on_disk"):
+        if f.valid is False:
+            expected = members_of(f).expected
+            count = "?" if expected is None or expected < 0 else expected
+            text = f"On disk were {value_of(f):.0f} {word(f, 'thing', 20)} names, {count} were"
+            findings.append(Finding(f"{text} expected.", "rates", "bad"))
+    return findings
 
 
 class MdtestReporter(PartsReporter):

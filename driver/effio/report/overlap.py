@@ -24,7 +24,7 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, number, value_at, value_of, word
+from effio.report.parts import Part, PartsReporter, known, member, number, value_at, value_of, word
 from effio.report.plots import by_case, means, plot
 from effio.store.evidence import short_of
 from effio.store.members import members_of
@@ -139,9 +139,9 @@ def cell_table(result: Result) -> Table:
             (Column("at least", "1", "%", 3), lambda f: certainty.ends_of(f)[0]),
             (Column("at most", "1", "%", 3), lambda f: certainty.ends_of(f)[1]),
             (Column("work takes", "1", "%", 3), value_at(result, "work_slowdown", _key)),
-            (Column("begin", "s", extra=True), lambda f: members_of(f).post_seconds),
-            (Column("asking", "s", extra=True), lambda f: members_of(f).poll_seconds),
-            (Column("wait", "s", extra=True), lambda f: members_of(f).wait_seconds),
+            (Column("begin", "s", extra=True), member("post_seconds")),
+            (Column("asking", "s", extra=True), member("poll_seconds")),
+            (Column("wait", "s", extra=True), member("wait_seconds")),
             (Column("limit"), _limit_text),
             (Column("bytes from or to", extra=True), evidence),
         ],

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.generic import limit_finding
 from effio.report.model import Axis, Cell, Column, Figure, Finding, Series, Table, table_of
-from effio.report.parts import Part, valid
+from effio.report.parts import Part, member, valid
 from effio.report.plots import plot
-from effio.report.study import StudyReporter
-from effio.report.study.findings import (
+from effio.report.study import (
+    StudyReporter,
     enough_findings,
-    limit_finding,
     peak_findings,
     scaling_findings,
 )
@@ -71,47 +71,16 @@ def _name(place: _Place, axes: Sequence[Coordinate]) -> str:
     return ", ".join([f"{place[0]} {place[1]}", *where])
 
 
-def _axis_columns(
-    axes: Sequence[Coordinate],
-) -> list[tuple[Column, Callable[[tuple[_Place, list[Measurement]]], Cell]]]:
-    def value(at: int) -> Callable[[tuple[_Place, list[Measurement]]], Cell]:
-        return lambda cell: cell[0][2 + at]
-
-    return [(Column(axis.title), value(i)) for i, axis in enumerate(axes)]
-
-
 def phase_figure(result: Result) -> Figure | None:
     axes = coordinates(result)
     cells = common.grouped(valid(result), lambda m: _place(m, axes))
-    present = [p for p in _PHASES if any(p in m.seconds for m in valid(result))]
-
-    def slowest(phase: str) -> Callable[[tuple[_Place, list[Measurement]]], float | None]:
-        """Seconds of the slowest task, the mean over the repetitions."""
-
-        def mean(cell: tuple[_Place, list[Measurement]]) -> float | None:
-            seconds = [m.seconds[phase].max for m in cell[1] if phase in m.seconds]
-            return sum(seconds) / len(seconds) if seconds else None
-
-        return mean
-
     names = [_name(place, axes) for place in cells]
-    series = []
-    for style, phase in enumerate(present):
-        values = [slowest(phase)(cell) or 0.0 for cell in cells.items()]
-        notes = [fmt.duration(value) for value in values]
-        series.append(Series(_PHASES[phase], names, values, style, notes=notes))
-    table = table_of(
-        cells.items(),
-        [
-            (Column("way"), lambda cell: cell[0][0]),
-            (Column("access"), lambda cell: cell[0][1]),
-            *_axis_columns(axes),
-            *((Column(_PHASES[phase], "s"), slowest(phase)) for phase in present),
-        ],
-        "Seconds of each phase",
-        "The slowest task's, the mean over the repetitions.",
-        longest=60,
-    )
+    series: list[Series] = []
+    for phase in (p for p in _PHASES if any(p in m.seconds for m in valid(result))):
+        known = [[m.seconds[phase].max for m in ms if phase in m.seconds] for ms in cells.values()]
+        means = [fmean(seconds) if seconds else None for seconds in known]
+        notes = ["" if mean is None else fmt.duration(mean) for mean in means]
+        series.append(Series(_PHASES[phase], names, means, len(series), notes=notes))
     return plot(
         "partest-phases",
         "Seconds of each phase",
@@ -121,7 +90,6 @@ def phase_figure(result: Result) -> Figure | None:
         Axis("way"),
         Axis("time", "s"),
         series,
-        table=table,
         height=max(160, 30 * len(names) + 70),
     )
 
@@ -129,22 +97,21 @@ def phase_figure(result: Result) -> Figure | None:
 def disk_table(result: Result) -> Table:
     axes = coordinates(result)
     reported = [m for m in valid(result) if members_of(m).on_disk]
+    last = {_place(m, axes): m for m in reported}
+
+    def value(at: int) -> Callable[[Measurement], Cell]:
+        return lambda m: _place(m, axes)[2 + at]
+
     return table_of(
-        common.grouped(reported, lambda m: _place(m, axes)).items(),
+        last.values(),
         [
-            (Column("way"), lambda cell: cell[0][0]),
-            *_axis_columns(axes),
-            (Column("files", "1"), lambda cell: members_of(cell[1][-1]).on_disk.files),
-            (Column("written", "B"), lambda cell: cell[1][-1].bytes),
-            (Column("length", "B"), lambda cell: members_of(cell[1][-1]).on_disk.bytes),
-            (
-                Column("on storage", "B"),
-                lambda cell: members_of(cell[1][-1]).on_disk.allocated_bytes,
-            ),
-            (
-                Column("sparse", "1", "%", 3),
-                lambda cell: members_of(cell[1][-1]).on_disk.sparse_share,
-            ),
+            (Column("way"), lambda m: fmt.plain(m.pattern, 40)),
+            *((Column(axis.title), value(i)) for i, axis in enumerate(axes)),
+            (Column("files", "1"), member("on_disk.files")),
+            (Column("written", "B"), lambda m: m.bytes),
+            (Column("length", "B"), member("on_disk.bytes")),
+            (Column("on storage", "B"), member("on_disk.allocated_bytes")),
+            (Column("sparse", "1", "%", 3), member("on_disk.sparse_share")),
         ],
         "Files and bytes on storage",
         "As the file system reports right after the close. What a container is longer than its data"

@@ -5,14 +5,14 @@ is left out, and so is a section without blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from effio import text as fmt
-from effio.report import generic
-from effio.report.common import context_of
-from effio.report.model import Block, Figure, Finding, Headline, Section, Table
+from effio.report.common.names import unique
+from effio.report.model import Block, Figure, Finding, Quantity, Section, Table
+from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement, as_count
@@ -55,14 +55,10 @@ def sections_of(parts: Sequence[Part[Subject]], subject: Subject) -> list[Sectio
 
 
 class PartsReporter:
-    """A reporter that consists of lists. Its headline is the figure with the benchmark's name."""
+    """The findings and sections of a reporter that consists of lists."""
 
     finders: Sequence[Finder[Result]] = ()
     parts: Sequence[Part[Result]] = ()
-
-    def headline(self, result: Result) -> Headline:
-        figure = result.figure(result.benchmark.replace("-", "_"))
-        return generic.headline_of(figure, result, context_of(result))
 
     def findings(self, result: Result) -> Sequence[Finding]:
         return found(self.finders, result)
@@ -81,9 +77,20 @@ def known(result: Result, name: str) -> list[FigureRecord]:
     return [f for f in result.figures_named(name) if f.metric.value is not None]
 
 
+def differing(places: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The coordinates in which these places are not all equal."""
+    names = unique(name for place in places for name in place)
+    return [name for name in names if len({place.get(name) for place in places}) > 1]
+
+
 def value_of(f: FigureRecord | None) -> float:
     """Its value; 0 if there is none."""
     return (f.metric.value or 0.0) if f is not None else 0.0
+
+
+def quantity(value: float | None, unit: str) -> Quantity | None:
+    """For a column whose cells have different units."""
+    return None if value is None else Quantity(value, unit)
 
 
 def word(record: FigureRecord | Measurement, name: str, most: int = 40) -> str:
@@ -94,6 +101,19 @@ def word(record: FigureRecord | Measurement, name: str, most: int = 40) -> str:
 def number(record: FigureRecord | Measurement, name: str) -> int:
     """A coordinate as a count; 0 if there is none."""
     return as_count(record.where.get(name))
+
+
+def member(path: str) -> Callable[[FigureRecord | Measurement], Any]:
+    """For a column: a member that the engine describes, or one of its parts ("steady.reached")."""
+    names = path.split(".")
+
+    def of(record: FigureRecord | Measurement) -> Any:
+        value: Any = members_of(record)
+        for name in names:
+            value = value.get(name) if isinstance(value, dict) else getattr(value, name)
+        return value
+
+    return of
 
 
 def value_at(

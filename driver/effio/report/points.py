@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs by what was varied: a row for each point, over its repetitions, with one number of each run:
-that of its benchmark, a figure by its name, or the rate of an access."""
+that of its benchmark, a figure by its name, or the rate of an access. Runs of a store come from its
+index, without reading their results."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
 from effio.campaign.expression import as_number
 from effio.config.toml_file import nearest
 from effio.errors import EffioError
-from effio.judge.repetitions import statement
+from effio.judge.gather import MOST_RUNS, is_engines, result_files
+from effio.judge.repetitions import Statement, statement
 from effio.judge.samples import Judged
+from effio.report import model
 from effio.report.common import interval_of, lies_at
+from effio.report.listing import NUMBER
 from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Headline, Quantity, Table
+from effio.report.parts import differing
 from effio.report.registry import reporter_of
 from effio.store.evidence import evidence_of, is_reading, short_of
+from effio.store.index import Entry, Index, encodable
 from effio.store.records import Figure as FigureRecord
+from effio.store.table import AXIS
 from effio.text import count_of
 
 # What says where a result went, not what was measured.
@@ -170,13 +180,9 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
     if len(figures) < 2:
         return [({}, _value_of(run, wanted))]
     places = [{n: str(v) for n, v in f.where.items() if v is not None} for f in figures]
-    names = dict.fromkeys(name for place in places for name in place)
-    differing = [n for n in names if len({place.get(n) for place in places}) > 1]
+    names = differing(places)
     return [
-        (
-            {name: place[name] for name in differing if name in place},
-            _number_of(run, wanted, f),
-        )
+        ({name: place[name] for name in names if name in place}, _number_of(run, wanted, f))
         for f, place in zip(figures, places, strict=True)
     ]
 
@@ -268,69 +274,64 @@ def _in_order(text: str) -> tuple[bool, float, str]:
     return (True, 0.0, text) if number is None else (False, float(number), text)
 
 
+# A column and its cell for a point.
+Made = tuple[Column, Callable[[Point], Cell]]
+
+
 def table_of(points: Sequence[Point], title: str = "") -> Table:
     names = list(points[0].axes) if points else []
     units = {point.unit for point in points}
     unit = units.pop() if len(units) == 1 else ""
+    stated = {id(point): statement(point.values) for point in points}
 
-    def shown(value: float | None, point: Point) -> Cell:
-        return value if unit or value is None else Quantity(value, point.unit)
+    def axis(name: str) -> Callable[[Point], Cell]:
+        return lambda point: AxisValue(name, point.axes[name])
 
-    rows: list[list[Cell]] = []
-    for point in points:
-        stated = statement(point.values)
-        median = stated.of_median if stated is not None else None
-        rows.append(
-            [
-                *(AxisValue(name, point.axes[name]) for name in names),
-                point.runs,
-                len(point.values),
-                point.figure,
-                *(
-                    shown(value, point)
-                    for value in (
-                        (
-                            stated.summary.median,
-                            median.low if median else None,
-                            median.high if median else None,
-                            stated.summary.min,
-                            stated.summary.max,
-                            stated.summary.mean,
-                            stated.summary.deviation,
-                        )
-                        if stated is not None
-                        else (None,) * 7
-                    )
-                ),
-                point.interval,
-                point.evidence,
-                point.validity,
-                stated.half / stated.value
-                if stated and stated.half is not None and stated.value
-                else None,
-                stated.text if stated is not None else "",
-                point.unit,
-            ]
+    def column(name: str, of: Callable[[Statement], float | None], **more: Any) -> Made:
+        """A column of a number of the statement of a point."""
+
+        def cell(point: Point) -> Cell:
+            found = stated[id(point)]
+            value = of(found) if found is not None else None
+            return value if unit or value is None else Quantity(value, point.unit)
+
+        return Column(name, unit or "1", **more), cell
+
+    def share(point: Point) -> Cell:
+        found = stated[id(point)]
+        return (
+            found.half / found.value if found and found.half is not None and found.value else None
         )
-    columns = [
-        *(Column(name, kept=True) for name in names),
-        Column("runs", "1"),
-        Column("counted", "1", extra=True),
-        Column("figure", kept=True),
-        Column("median", unit or "1", kept=True),
-        Column("median 95 % from", unit or "1", extra=True),
-        Column("to", unit or "1", extra=True),
-        *(Column(name, unit or "1") for name in ("lowest", "highest")),
-        Column("mean", unit or "1", extra=True),
-        Column("deviation", unit or "1", extra=True),
-        Column("interval", below=True),
-        Column("evidence", below=True),
-        Column("verdict", below=True),
-        Column("± half the mean's 95 % interval", "1", "%", 3, extra=True),
-        Column("what is odd", below=True),
-        Column("unit in CSV"),
-    ]
-    return Table(columns, rows, title)
+
+    def odd(point: Point) -> str:
+        found = stated[id(point)]
+        return found.text if found is not None else ""
+
+    return model.table_of(
+        points,
+        [
+            *((Column(name, kept=True), axis(name)) for name in names),
+            (Column("runs", "1"), lambda point: point.runs),
+            (Column("counted", "1", extra=True), lambda point: len(point.values)),
+            (Column("figure", kept=True), lambda point: point.figure),
+            column("median", lambda s: s.summary.median, kept=True),
+            column(
+                "median 95 % from", lambda s: s.of_median.low if s.of_median else None, extra=True
+            ),
+            column("to", lambda s: s.of_median.high if s.of_median else None, extra=True),
+            column("lowest", lambda s: s.summary.min),
+            column("highest", lambda s: s.summary.max),
+            column("mean", lambda s: s.summary.mean, extra=True),
+            column("deviation", lambda s: s.summary.deviation, extra=True),
+            (Column("interval", below=True), lambda point: point.interval),
+            (Column("evidence", below=True), lambda point: point.evidence),
+            (Column("verdict", below=True), lambda point: point.validity),
+            (Column("± half the mean's 95 % interval", "1", "%", 3, extra=True), share),
+            (Column("what is odd", below=True), odd),
+            (Column("unit in CSV"), lambda point: point.unit),
+        ],
+        title,
+    )
 
 
 def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
@@ -355,3 +356,67 @@ def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
     for head in heads:
         columns += [Column(f"{axis}={head}", "1"), Column(f"basis of {head}", below=True)]
     return Table([*columns, Column("unit in CSV")], list(rows.values()), title)
+
+
+_TABLE = "runs"
+
+
+def described(index: Index, say: Callable[[str], None]) -> list[Described] | None:
+    """Every run that has a result, by its start, as gather.judged has those of the folder. None
+    where results are also elsewhere in it, which the index does not have."""
+    entries = index.entries()
+    if _has_other_results(index, entries):
+        return None
+    rows = _rows(index)
+    if len(rows) > MOST_RUNS:
+        raise EffioError(f"more than {MOST_RUNS} runs")
+    found: list[tuple[str, Entry, dict[str, Any]]] = []
+    for entry in entries:
+        if entry.fault:
+            say(f"left out: {entry.fault}")
+        row = rows.get(encodable(entry.folder.id))
+        if row is not None:
+            found.append((row.get("started", ""), entry, row))
+    found.sort(key=lambda one: (one[0], one[1].folder.id))
+    first: dict[tuple[str, str], Entry] = {}
+    kept = []
+    for started, entry, row in found:
+        name, unit, value, interval, identity, evidence, valid = json.loads(entry.line[NUMBER])
+        if identity and started:
+            other = first.setdefault((identity, started), entry)
+            if other is not entry:
+                say(f"left out: {entry.folder.path} is a copy of {other.folder.path}")
+                continue
+        kept.append(_of(row, Number(name, unit, value, interval, evidence, valid)))
+    return kept
+
+
+def _rows(index: Index) -> dict[str, dict[str, Any]]:
+    """The rows of each run by its name; columns that are empty are missing."""
+    names = {f"c{column.id}": column.name for column in index.columns(_TABLE)}
+    lines = (json.loads(text) for text in index.rows(_TABLE))
+    rows = ({names[key]: value for key, value in line.items()} for line in lines)
+    return {row["run"]: row for row in rows}
+
+
+def _of(row: dict[str, Any], number: Number) -> Described:
+    in_campaign = "campaign" in row
+    return Described(
+        row["benchmark"],
+        {name: row.get(name, "") for name in ("campaign", "step")} if in_campaign else {},
+        {k.removeprefix(AXIS): str(v) for k, v in row.items() if k.startswith(AXIS)},
+        {} if in_campaign else json.loads(row["options"]),
+        row["ranks"],
+        [({}, number)],
+    )
+
+
+def _has_other_results(index: Index, entries: Sequence[Entry]) -> bool:
+    """Result files of the engine next to the folders, or folders of runs within others."""
+    known = {entry.folder.id for entry in entries}
+    with os.scandir(index.store.root) as inside:
+        others = [entry for entry in inside if entry.name not in known]
+    if any(one.is_file() and is_engines(one.name) for one in others):
+        return True
+    folders = [index.store.root / one.name for one in others if one.is_dir()]
+    return any(next(result_files(folder), None) is not None for folder in folders)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from effio import text as fmt
 from effio.report import generic
 from effio.report.model import Column, Finding, Table, table_of
-from effio.report.parts import Part, word
+from effio.report.parts import Part, member, word
 from effio.report.study import StudyReporter
 from effio.store.members import members_of
 from effio.store.reader import Result
@@ -18,7 +18,7 @@ def limit_table(result: Result) -> Table:
         [
             (Column("limit"), lambda f: word(f, "limit", 60)),
             (Column("value"), lambda f: generic.quantity_of(f.metric)),
-            (Column("processes", "1"), lambda f: members_of(f).processes),
+            (Column("processes", "1"), member("processes")),
             (Column("by"), lambda f: fmt.plain(members_of(f).backend, 40)),
             (Column("remark"), lambda f: fmt.plain(f.metric.reason, 200)),
         ],

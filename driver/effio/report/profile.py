@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A profile as tables and figures: what the application does, what imitates it, what it would
-take."""
+take; and the I/O of several applications next to each other."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from effio import text as fmt
 from effio.profile.model import Activity, Profile
 from effio.profile.predict import Expected, Prediction, part_text
 from effio.profile.steps import Imitation
-from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.report.common.names import unique
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Heading,
+    Section,
+    Series,
+    Table,
+)
+from effio.report.plots import plot
 from effio.store.option_values import value_text
 
 _FILES = {
@@ -108,8 +121,6 @@ def phases(profile: Profile) -> Table:
 
 def course(profile: Profile) -> Figure | None:
     """Rates over the run's time: a phase moves its bytes evenly."""
-    if not profile.phase:
-        return None
     end = max([profile.seconds, *(p.end for p in profile.phase)])
     step = end / _BINS
     series = []
@@ -125,7 +136,7 @@ def course(profile: Profile) -> Figure | None:
                 moved[i] += p.bytes * max(0.0, inside) / length
         x = [(i + 0.5) * step for i in range(_BINS)]
         series.append(Series(access, x, [m / step for m in moved], style))
-    return Figure(
+    return plot(
         "phases",
         "When it writes and reads",
         "Bytes of all processes by the time of the run; a phase is drawn as even. Of a log without"
@@ -133,8 +144,7 @@ def course(profile: Profile) -> Figure | None:
         "curves",
         Axis("time", "s"),
         Axis("rate", "B/s"),
-        {"": [Panel("", series)]},
-        columns=1,
+        series,
         table=phases(profile),
     )
 
@@ -226,3 +236,83 @@ def profile_section(
         blocks += [f"{remark[0].upper()}{remark[1:]}." for remark in prediction.remarks]
     blocks.append(Table([Column("what")], [[line] for line in missing], "Not imitated"))
     return Section("profile", f"I/O profile of {fmt.plain(profile.application, 100)}", blocks)
+
+
+def _libraries(profile: Profile, access: str = "") -> list[str]:
+    return unique(a.library for a in profile.activity if access in ("", a.access))
+
+
+def library_figure(profiles: Sequence[Profile]) -> Figure | None:
+    """How many of the applications use each library; one counts once for a library."""
+    found = [_libraries(profile) for profile in profiles]
+    every = unique(name for some in found for name in some)
+    counts = {name: sum(name in some for some in found) for name in every}
+    names = sorted(counts, key=lambda name: -counts[name])
+    series = Series("applications", names, [float(counts[name]) for name in names])
+    users = [[p for p, some in zip(profiles, found, strict=True) if name in some] for name in names]
+    rows: list[list[Cell]] = [
+        [name, counts[name], counts[name] / len(profiles), ", ".join(_name(p) for p in some)]
+        for name, some in zip(names, users, strict=True)
+    ]
+    columns = [Column("library"), Column("applications", "1"), Column("share", "1", "%", 3)]
+    return plot(
+        "libraries",
+        "I/O libraries of the applications",
+        f"How many of {fmt.count_of(len(profiles), 'application')} use each library. An application"
+        " with several libraries counts for each.",
+        "bars",
+        Axis("library"),
+        Axis("applications", low=0.0),
+        [series],
+        table=Table([*columns, Column("which")], rows, "I/O libraries of the applications"),
+    )
+
+
+def _name(profile: Profile) -> str:
+    return fmt.plain(profile.application, 60)
+
+
+def _moved(profile: Profile, access: str) -> int:
+    return sum(a.bytes * a.times for a in profile.activity if a.access == access)
+
+
+def applications_table(profiles: Sequence[Profile]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            _name(p),
+            p.ranks,
+            float(p.seconds),
+            ", ".join(_libraries(p)),
+            ", ".join(unique(a.files for a in p.activity)),
+            ", ".join(unique(a.layout for a in p.activity)),
+            _moved(p, "write"),
+            _moved(p, "read"),
+            p.io_share,
+        ]
+        for p in profiles
+    ]
+    columns = [
+        Column("application"), Column("processes", "1"), Column("a run", "s"),
+        Column("libraries"), Column("files"), Column("layout"), Column("written", "B"),
+        Column("read", "B"), Column("share of I/O", "1", "%", 3),
+    ]  # fmt: skip
+    return Table(columns, rows, "Applications")
+
+
+def applications_section(profiles: Sequence[Profile], own: Sequence[Section]) -> Section:
+    """`own`: what is said of each application alone."""
+    figure = library_figure(profiles)
+    drawn: list[Block] = [figure, figure.as_table()] if figure is not None else []
+    blocks: list[Block] = [*drawn, applications_table(profiles)]
+    for number, section in enumerate(own, 1):
+        blocks.append(Heading(section.title))
+        blocks += [_renamed(block, number) for block in section.blocks]
+    title = f"I/O of {fmt.count_of(len(profiles), 'application')}"
+    return Section("applications", title, blocks)
+
+
+def _renamed(block: Block, number: int) -> Block:
+    """Figures of a page have different ids."""
+    if not isinstance(block, Figure):
+        return block
+    return replace(block, id=f"{block.id}-{number}")

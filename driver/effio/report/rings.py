@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import geometric_mean
 
 from effio import text as fmt
@@ -131,49 +132,26 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
     return rows
 
 
-def _side_by_side(result: Result, rates: bool) -> list[Series]:
+def side_by_side(result: Result, rates: bool) -> Figure | None:
+    """Bandwidths with the longest messages, or latencies with the shortest."""
     length = (_lengths(result) or [0])[-1 if rates else 0]
     rows = _values(result, length, rates)
     names = [r.name for r in rows]
-    return (
-        [
-            Series("smallest", names, [r.low for r in rows], 0),
-            Series("mean", names, [r.typical for r in rows], 1),
-            Series("largest", names, [r.high for r in rows], 2),
-        ]
-        if rows
-        else []
-    )
-
-
-_SIDES = (
-    "Over the pairs that were measured, and over the rings. A pair has the machine to itself; "
-    "in a ring every process sends to both neighbors at the same time."
-)
-
-
-def latency_figure(result: Result) -> Figure | None:
+    series = [
+        Series("smallest", names, [r.low for r in rows], 0),
+        Series("mean", names, [r.typical for r in rows], 1),
+        Series("largest", names, [r.high for r in rows], 2),
+    ]
+    what = "Bandwidth of a process" if rates else "Latency"
     return plot(
-        "latency",
-        f"Latency with {_size(min(_lengths(result), default=0))}",
-        _SIDES,
+        "bandwidth" if rates else "latency",
+        f"{what} with {_size(length)}",
+        "Over the pairs that were measured, and over the rings. A pair has the machine to itself; "
+        "in a ring every process sends to both neighbors at the same time.",
         "bars",
         Axis(""),
-        Axis("time of a message", "s"),
-        _side_by_side(result, rates=False),
-        height=340,
-    )
-
-
-def bandwidth_figure(result: Result) -> Figure | None:
-    return plot(
-        "bandwidth",
-        f"Bandwidth of a process with {_size(max(_lengths(result), default=0))}",
-        _SIDES,
-        "bars",
-        Axis(""),
-        Axis("bandwidth of a process", "B/s"),
-        _side_by_side(result, rates=True),
+        Axis("bandwidth of a process", "B/s") if rates else Axis("time of a message", "s"),
+        series if rows else [],
         height=340,
     )
 
@@ -339,7 +317,7 @@ class RingsReporter(PartsReporter):
         Part(
             "values",
             "Pairs, natural ring, random rings",
-            (value_table, latency_figure, bandwidth_figure),
+            (value_table, partial(side_by_side, rates=False), partial(side_by_side, rates=True)),
         ),
         Part("all-rings", "Ring by ring", (ring_figure, ring_table)),
     )

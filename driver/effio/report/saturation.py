@@ -7,8 +7,7 @@ from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Headline
 from effio.report.parts import known, valid, value_of
-from effio.report.study import StudyReporter
-from effio.report.study.findings import enough_findings
+from effio.report.study import StudyReporter, enough_findings
 from effio.report.study.rates import operation_of
 from effio.store.reader import Result
 from effio.store.records import Figure

@@ -54,21 +54,17 @@ class Choice:
     linear: bool = False
 
 
-def _described(figure: Figure) -> str:
-    """A figure's name, with its variants where there is a choice."""
-    if len(figure.variants) < 2:
-        return figure.id
-    return f"{figure.id} ({', '.join(figure.variants)})"
-
-
 def find_figure(report: Report, choice: Choice) -> Figure:
     """The chosen figure, reduced to the chosen variant. A wrong name is answered by what there
     is."""
     figures = {f.id: f for f in report.figures()}
     if choice.figure not in figures:
+        names = [
+            f"{f.id} ({', '.join(f.variants)})" if len(f.variants) > 1 else f.id
+            for f in figures.values()
+        ]
         raise EffioError(
-            f"no figure '{choice.figure}'; there are: "
-            + (", ".join(map(_described, figures.values())) or "none in this run")
+            f"no figure '{choice.figure}'; there are: " + (", ".join(names) or "none in this run")
         )
     figure = figures[choice.figure]
     name = _find_variant(figure, choice.variant)
@@ -409,18 +405,13 @@ def write_figure(
     return write_figure_of(report_of(*load(path), ceilings=ceilings), choice, kind, target)
 
 
-def _measured_by(report: Report) -> str:
-    """What was measured on which system. Run names are omitted: they mean nothing to the reader of
-    a paper; campaign names do."""
-    name = f"campaign {report.name}" if report.benchmark == "campaign" else report.benchmark
-    return " · ".join(part for part in (name, report.subtitle) if part)
-
-
 def write_figure_of(report: Report, choice: Choice, kind: str, target: Path) -> Path:
     """One figure of a report."""
     figure = find_figure(report, choice)
+    # Names of runs mean nothing to the reader of a paper; those of campaigns do.
+    name = f"campaign {report.name}" if report.benchmark == "campaign" else report.benchmark
     try:
-        draw(figure, target, kind, _measured_by(report))
+        draw(figure, target, kind, " · ".join(filter(None, (name, report.subtitle))))
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target

@@ -1,30 +1,188 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A submission as tables: systems, results with projections, what was requested and effective,
-versions, the audit trail. Tables 2 to 4 are those of the Blue Waters instructions."""
+versions, the audit trail. Tables 2 to 4 are those of the Blue Waters instructions. Where the rules
+name the tests of such instructions (`[[result]]`), table 3 has one row for each of them, and an
+appendix has everything else that was measured."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import effio
 from effio import text as fmt
 from effio.engine.kept import Kept
+from effio.judge import rules as data
 from effio.judge import statistics
+from effio.judge.accept import OpenError, one_workload
 from effio.judge.differences import workload
 from effio.judge.outcomes import Acceptance, Outcome
-from effio.judge.rules import Submission
+from effio.judge.rules import ResultRow, RuleFile, Submission
 from effio.judge.samples import Judged, Sample, samples_of
+from effio.judge.selection import Picked, coordinate, select
+from effio.judge.statistics import Summary
 from effio.judge.systems import MeasuredSystem
 from effio.report import common
 from effio.report.acceptance import matrix, summary_text
+from effio.report.charts import scale_of
+from effio.report.common.names import grouped, unique
 from effio.report.comparison import place, varying
-from effio.report.instructed import in_units, instructed
-from effio.report.model import Cell, Column, Section, Table
-from effio.store.folder import RESULT, RunFolder
+from effio.report.model import Cell, Column, Section, Table, table_of
+from effio.store.folder import RESULT, RunFolder, Store
 from effio.store.option_values import coordinate_text
+from effio.store.records import Measurement
 from effio.store.safe_files import sha256_of
+
+# Units of the tables: what the field writes.
+_SHOWN = {"B/s": ("MB/s", 1e-6)}
+# A part of the servers may be off by this much: servers come whole.
+_NEAR = 0.05
+
+
+def in_units(value: float | None, unit: str) -> tuple[float | None, str]:
+    shown, scale = _SHOWN.get(unit, (unit, 1.0))
+    return (None if value is None else value * scale), shown
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What belongs to one row. `last`: at the largest value of its axis."""
+
+    title: str
+    picked: Sequence[Picked]
+    last: bool = True
+
+
+def _step_name(at: float, largest: float, test: ResultRow) -> str:
+    """The step as "2/3 of the servers", "12 nodes"."""
+    if not test.of:
+        return f"{at:g} {str(test.axis).rpartition('.')[2]}"
+    if at == 1 and largest > 1:
+        return f"a single {test.of.removesuffix('s')}"
+    part = Fraction(at / largest).limit_denominator(3)
+    if part.denominator in (1, 3) and abs(float(part) - at / largest) <= _NEAR:
+        thirds = part.numerator * 3 // part.denominator
+        return f"{thirds}/3 of the {test.of}" if thirds < 3 else f"all {test.of}"
+    return f"{at:g} of {largest:g} {test.of}"
+
+
+def _steps(test: ResultRow, picked: Sequence[Picked]) -> Iterator[_Step]:
+    """The steps by the axis of the test, if it has one and the runs have it."""
+    title = test.title or test.id
+    if test.axis is None:
+        yield _Step(title, picked)
+        return
+    axis = test.axis
+    places = grouped(picked, lambda p: data.as_number(coordinate(p, axis)))
+    largest = max((at for at in places if at is not None), default=0.0)
+    for at in sorted(places, key=lambda at: (at is None, at or 0.0)):
+        if at is None:
+            yield _Step(title, places[at], not largest)
+        else:
+            name = f"{title}, {_step_name(at, largest, test)}" if len(places) > 1 else title
+            yield _Step(name, places[at], at == largest)
+
+
+def _remark(test: ResultRow, picked: Sequence[Picked]) -> str:
+    """What a reader must know about the mean. The row is named as the instructions have it, and a
+    campaign that was scaled measured less than that."""
+    bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
+    campaigns = {
+        (p.run.path.parent, p.run.result.record.campaign.name)
+        for p in picked
+        if p.run.result.record is not None and p.run.result.record.campaign is not None
+    }
+    scales = sorted({scale_of(Store(root), name) for root, name in campaigns} - {1.0})
+    remarks = [f"measured at --scale {scale:g}, not as asked" for scale in scales]
+    if bad:
+        why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
+        remarks.append(f"{len(bad)} invalid: {why}")
+    try:
+        one_workload(test, picked)
+    except OpenError as error:
+        remarks.append(str(error).partition(": select")[0])
+    return fmt.plain("; ".join(remarks), 200)
+
+
+def _row(test: ResultRow, letter: str, step: _Step, projected: Outcome | None) -> list[Cell]:
+    values = [p.m.rate.value for p in step.picked if p.m.valid and p.m.rate.value is not None]
+    goal = in_units(projected.value, projected.unit)[0] if projected and step.last else None
+    remarks = (_remark(test, step.picked), "projected: see table 4" if goal is not None else "")
+    unit = step.picked[0].m.rate.unit
+    remark = "; ".join(filter(None, remarks))
+    return result_row(step.title, letter, statistics.summary(values), unit, remark, goal)
+
+
+def result_row(
+    test: str, letter: str, found: Summary | None, unit: str, remark: str, goal: float | None = None
+) -> list[Cell]:
+    """A row of `results_table`. `goal`: the projected rate in the unit of the table."""
+    rate, shown = in_units(found.mean if found else None, unit)
+    cov, count = (found.cov, found.count) if found else (None, 0)
+    return [test, letter, rate, goal, shown, cov, count, remark]
+
+
+def results_table(title: str, rows: Sequence[Sequence[Cell]], over: str) -> Table:
+    """`over`: what the means are taken over."""
+    columns = [
+        Column("Test"), Column("System"), Column("Benchmarked Rate", "1"),
+        Column("Projected Rate", "1"), Column("Units"), Column("COV", "1", digits=3),
+        Column(over.capitalize(), "1"), Column("Remark"),
+    ]  # fmt: skip
+    caption = (
+        f"Means over all {over}. COV is their standard deviation (n-1) over the mean; one value"
+        " has none. System is the letter of table 2."
+    )
+    return Table(columns, rows, title, caption)
+
+
+@dataclass(frozen=True)
+class Instructed:
+    """`rest`: the runs with what no test of the instructions requires."""
+
+    tables: Sequence[Table]
+    rest: Sequence[MeasuredSystem]
+
+
+def instructed(
+    rules: RuleFile, systems: Sequence[MeasuredSystem], projected: Sequence[Outcome]
+) -> Instructed:
+    """Table 3, a table for each group of tests; a test that was not measured has a row, too."""
+    outcomes = {o.rule.id: o for o in projected}
+    rows: dict[str, list[list[Cell]]] = {
+        group: [] for group in unique(t.group for t in rules.result)
+    }
+    used: set[int] = set()
+    for test in rules.result:
+        of_test: list[list[Cell]] = []
+        for system in systems:
+            picked, _ = select(test, system.runs)
+            used |= {id(p.m) for p in picked}
+            if picked:
+                goal = outcomes.get(test.projected or test.id)
+                at = goal.projection.system if goal and goal.projection else ""
+                mine = goal if at in ("", system.letter) else None
+                of_test += [_row(test, system.letter, s, mine) for s in _steps(test, picked)]
+        missing = result_row(test.title or test.id, "", None, "", "not measured")
+        rows[test.group] += of_test or [missing]
+    tables = [
+        results_table(f"Table 3. I/O Test Results: {group}", of_group, "repetitions")
+        for group, of_group in rows.items()
+    ]
+    return Instructed(tables, [_without(system, used) for system in systems])
+
+
+def _without(system: MeasuredSystem, used: set[int]) -> MeasuredSystem:
+    def kept(measurements: Sequence[Measurement]) -> list[Measurement]:
+        return [m for m in measurements if id(m) not in used]
+
+    runs = [
+        replace(run, result=replace(run.result, measurements=kept(run.result.measurements)))
+        for run in system.runs
+    ]
+    return replace(system, runs=[r for r in runs if r.result.measurements])
 
 
 @dataclass(frozen=True)
@@ -40,24 +198,19 @@ class Material:
 
 
 def systems_table(material: Material) -> Table:
-    rows: list[list[Cell]] = []
-    for s in material.systems:
-        reported = s.described
-        rows.append(
-            [
-                s.letter,
-                reported.name if reported else "",
-                s.processor,
-                reported.clock_mhz if reported else None,
-                reported.interconnect if reported else "",
-                s.cores,
-            ]
-        )
-    columns = [Column("System"), Column("Name"), Column("Processor"), Column("Clock/MHz", "1")]
-    columns += [Column("Interconnect"), Column("Total Core Count", "1")]
-    return Table(
-        columns,
-        rows,
+    def described(name: str) -> Callable[[MeasuredSystem], Cell]:
+        return lambda s: getattr(s.described, name) if s.described else None
+
+    return table_of(
+        material.systems,
+        [
+            (Column("System"), lambda s: s.letter),
+            (Column("Name"), lambda s: described("name")(s) or ""),
+            (Column("Processor"), lambda s: s.processor),
+            (Column("Clock/MHz", "1"), described("clock_mhz")),
+            (Column("Interconnect"), lambda s: described("interconnect")(s) or ""),
+            (Column("Total Core Count", "1"), lambda s: s.cores),
+        ],
         "Table 2. System Description",
         "What the submitter does not say is taken from the runs: the processor, and as cores the"
         " CPUs of all nodes of the largest run.",
@@ -96,20 +249,15 @@ def _result_rows(some: Sequence[_Row], projected: Sequence[Outcome]) -> list[lis
     names = varying([row.sample.key for row in some])
     rows: list[list[Cell]] = []
     for row in some:
-        sample = row.sample
-        reported = statistics.summary(sample.all())
-        value, unit = in_units(reported.mean if reported else None, sample.unit)
+        sample, found = row.sample, statistics.summary(row.sample.all())
         invalid = f"{len(sample.invalid)} invalid: {sample.invalid[0]}" if sample.invalid else ""
         what = ", ".join(filter(None, (sample.key.what, place(sample.key, names), row.apart)))
-        cov = reported.cov if reported else None
-        count = reported.count if reported else 0
-        rows.append([what, row.letter, value, None, unit, cov, count, fmt.plain(invalid, 200)])
+        rows.append(result_row(what, row.letter, found, sample.unit, fmt.plain(invalid, 200)))
     for outcome in projected:
         base, unit = in_units(outcome.base, outcome.unit)
         goal, _ = in_units(outcome.value, outcome.unit)
         letter = outcome.projection.system if outcome.projection else ""
-        cov = outcome.sample.cov if outcome.sample else None
-        count = outcome.sample.count if outcome.sample else 0
+        cov, count = (outcome.sample.cov, outcome.sample.count) if outcome.sample else (None, 0)
         what = f"{outcome.rule.title or outcome.rule.id} (projected)"
         rows.append([what, letter, base, goal, unit, cov, count, "projected: see table 4"])
     return rows
@@ -119,10 +267,6 @@ def _projected(material: Material) -> list[Outcome]:
     if material.acceptance is None:
         return []
     return [o for o in material.acceptance.outcomes if o.projection is not None]
-
-
-def _benchmark_of(outcome: Outcome) -> str:
-    return next((run.result.benchmark for run in outcome.runs), "")
 
 
 def result_tables(material: Material) -> dict[str, Table]:
@@ -149,19 +293,11 @@ def measured_tables(
     for row in (row for system in systems for row in _rows_of(system)):
         benchmark = next(iter(row.sample.runs.values())).result.benchmark
         found.setdefault(benchmark, []).append(row)
-    columns = [Column("Test"), Column("System"), Column("Benchmarked Rate", "1")]
-    columns += [Column("Projected Rate", "1"), Column("Units"), Column("COV", "1", digits=3)]
-    columns += [Column("Values", "1"), Column("Remark")]
     tables = {}
     for benchmark, some in found.items():
-        projected = [o for o in projections if _benchmark_of(o) == benchmark]
-        tables[benchmark] = Table(
-            columns,
-            _result_rows(some, projected),
-            f"{title}: {benchmark}",
-            "Means over all values. COV is their standard deviation (n-1) over the mean; one"
-            " value has none. System is the letter of table 2.",
-        )
+        projected = [o for o in projections if o.runs and o.runs[0].result.benchmark == benchmark]
+        rows = _result_rows(some, projected)
+        tables[benchmark] = results_table(f"{title}: {benchmark}", rows, "values")
     return tables
 
 
@@ -213,24 +349,25 @@ def hints_table(runs: Sequence[Judged]) -> Table:
     return Table([Column("run"), *columns], rows, "Hints requested and granted")
 
 
+def _versions(run: Judged) -> dict[str, str]:
+    engine, system = run.result.run.engine, run.result.run.system
+    return {
+        "engine": f"{engine.program} {engine.version} ({engine.revision})",
+        "compiler": f"{engine.compiler} {engine.flags}",
+        "built with": engine.mpi_built_with,
+        "MPI": " ".join(system.mpi.library.split()),
+        "kernel": str(system.kernel.get("release", "")),
+        "system": str(system.kernel.get("distribution", "")),
+    }
+
+
 def versions_table(runs: Sequence[Judged]) -> Table:
-    rows: list[list[Cell]] = [
+    rows = [
         ["this bundle", "effio", effio.__version__],
         ["this bundle", "Python", platform.python_version()],
     ]
     for run in runs:
-        reported = run.result.run
-        for name, value in (
-            (
-                "engine",
-                f"{reported.engine.program} {reported.engine.version} ({reported.engine.revision})",
-            ),
-            ("compiler", f"{reported.engine.compiler} {reported.engine.flags}"),
-            ("built with", reported.engine.mpi_built_with),
-            ("MPI", " ".join(reported.system.mpi.library.split())),
-            ("kernel", str(reported.system.kernel.get("release", ""))),
-            ("system", str(reported.system.kernel.get("distribution", ""))),
-        ):
+        for name, value in _versions(run).items():
             if value.strip():
                 rows.append([run.name, name, fmt.plain(value, 300)])
     return Table([Column("run"), Column("what"), Column("version")], rows, "Versions")
@@ -238,20 +375,26 @@ def versions_table(runs: Sequence[Judged]) -> Table:
 
 def runs_table(runs: Sequence[Judged], systems: Sequence[MeasuredSystem]) -> Table:
     letter = {run.name: s.letter for s in systems for run in s.runs}
-    rows: list[list[Cell]] = [
+
+    def command(run: Judged) -> str:
+        return fmt.plain(" ".join(run.result.run.classic_command or run.result.run.command), 1000)
+
+    def ranks(run: Judged) -> str:
+        return common.ranks_on_nodes(run.result.run.system.ranks, run.result.run.system.nodes)
+
+    return table_of(
+        runs,
         [
-            run.name,
-            letter.get(run.name, ""),
-            run.result.run.started,
-            run.result.status,
-            common.ranks_on_nodes(run.result.run.system.ranks, run.result.run.system.nodes),
-            fmt.plain(" ".join(run.result.run.classic_command or run.result.run.command), 1000),
-            ", ".join(f"{n}={v}" for n, v in run.labels.items()),
-        ]
-        for run in runs
-    ]
-    names = ("run", "system", "started", "ended", "ranks", "command", "labels")
-    return Table([Column(n) for n in names], rows, "Runs")
+            (Column("run"), lambda run: run.name),
+            (Column("system"), lambda run: letter.get(run.name, "")),
+            (Column("started"), lambda run: run.result.run.started),
+            (Column("ended"), lambda run: run.result.status),
+            (Column("ranks"), ranks),
+            (Column("command"), command),
+            (Column("labels"), lambda run: ", ".join(f"{n}={v}" for n, v in run.labels.items())),
+        ],
+        "Runs",
+    )
 
 
 def _events(material: Material) -> Iterator[list[Cell]]:

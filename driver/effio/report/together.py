@@ -11,16 +11,15 @@ from effio.report import common, registry
 from effio.report.model import (
     Axis,
     Block,
-    Cell,
     Column,
     Figure,
-    Panel,
-    Quantity,
     Report,
     Series,
     Table,
     table_of,
 )
+from effio.report.parts import differing, quantity
+from effio.report.plots import plot
 from effio.store.reader import Result
 
 # Options that say where results go, not what is measured.
@@ -49,9 +48,8 @@ def distinctions(results: Sequence[Result]) -> list[str]:
     """For each of several runs of a benchmark the facts in which they are not all equal; the time
     of the start where facts do not distinguish them."""
     facts = [_facts(r) for r in results]
-    names = common.unique(name for f in facts for name in f)
-    differing = [n for n in names if len({f.get(n) for f in facts}) > 1]
-    labels = [", ".join(f[n] for n in differing if f.get(n)) for f in facts]
+    names = differing(facts)
+    labels = [", ".join(f[n] for n in names if f.get(n)) for f in facts]
     labels = [
         text if len(text) <= _LONGEST_LABEL else text[:_LONGEST_LABEL] + "…" for text in labels
     ]
@@ -76,11 +74,14 @@ def overview(reports: Sequence[Report], results: Sequence[Result]) -> list[Block
             alike = [p for p in mine if (p[0].headline.name, p[0].headline.unit) == (name, unit)]
             if len(alike) > 1:
                 number = len(blocks) + 1
-                blocks.append(_headline_figure(f"headlines-{number}", benchmark, alike))
+                figure = _headline_figure(f"headlines-{number}", benchmark, alike)
+                blocks += [figure] if figure else []
     return [*blocks, _headline_table(reports, results, reported)]
 
 
-def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report, str]]) -> Figure:
+def _headline_figure(
+    identity: str, benchmark: str, some: Sequence[tuple[Report, str]]
+) -> Figure | None:
     first = some[0][0].headline
     series = Series(
         first.name,
@@ -89,7 +90,7 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
         notes=[f"{r.name}: {r.headline.verdict} {r.headline.context}".strip() for r, _ in some],
         faulty=[r.headline.valid is False for r, _ in some],
     )
-    return Figure(
+    return plot(
         identity,
         f"{benchmark}: the runs side by side",
         "Each bar is named by what distinguishes its run from the others. Hatched bars are not"
@@ -97,24 +98,23 @@ def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report,
         "bars",
         Axis("run"),
         Axis(fmt.heading(first.name), first.unit),
-        {"": [Panel("", [series])]},
-        columns=1,
+        [series],
     )
 
 
 def _headline_table(
     reports: Sequence[Report], results: Sequence[Result], reported: Sequence[str]
 ) -> Table:
-    def value(r: Report) -> Cell:
-        return None if r.headline.value is None else Quantity(r.headline.value, r.headline.unit)
-
     return table_of(
         list(zip(reports, results, reported, strict=True)),
         [
             (Column("run"), lambda row: row[0].name),
             (Column("benchmark"), lambda row: row[0].benchmark),
             (Column("figure"), lambda row: row[0].headline.name),
-            (Column("value", "1"), lambda row: value(row[0])),
+            (
+                Column("value", "1"),
+                lambda row: quantity(row[0].headline.value, row[0].headline.unit),
+            ),
             (Column("unit in CSV"), lambda row: row[0].headline.unit),
             (Column("valid"), lambda row: row[0].headline.verdict),
             (Column("took", "s"), lambda row: common.seconds_of(row[1])),
@@ -126,11 +126,8 @@ def _headline_table(
 
 def across(results: Sequence[Result]) -> list[Block]:
     """What reporters say of several results of their benchmark together."""
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(result.benchmark, []).append(result)
     blocks: list[Block] = []
-    for some in groups.values():
+    for some in common.grouped(results, lambda result: result.benchmark).values():
         reporter = registry.reporter_of(some[0])
         if len(some) > 1 and isinstance(reporter, registry.Comparer):
             blocks += reporter.across(some)

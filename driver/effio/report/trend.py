@@ -5,17 +5,17 @@ software changed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
 from effio import text as fmt
 from effio.errors import pip_install
 from effio.judge.samples import Judged
-from effio.judge.statistics import Interval
-from effio.report.campaign import axes_of, interval_over, own_figure, own_interval
+from effio.report.campaign import axes_of, interval_of, own_figure
 from effio.report.common.names import grouped, unique
 from effio.report.common.system import mpi_name
 from effio.report.model import (
@@ -25,14 +25,17 @@ from effio.report.model import (
     Figure,
     Finding,
     Headline,
-    Panel,
     Quantity,
     Report,
     Section,
     Series,
     Table,
+    table_of,
 )
+from effio.report.parts import differing, quantity
+from effio.report.plots import plot
 from effio.report.registry import reporter_of
+from effio.report.spots import Spot, curve
 from effio.store.evidence import short_of
 
 # Fewer nights before or after it show no change.
@@ -45,29 +48,24 @@ SCHEMA = "effio-trend/1"
 
 
 @dataclass
-class Night:
+class Night(Spot):
     """`day` is the date (UTC) at which the runs started."""
 
-    day: str
-    values: list[float] = field(default_factory=list)
-    own: Interval | None = None
+    day: str = ""
     evidence: list[str] = field(default_factory=list)
 
     @property
-    def mean(self) -> float:
+    def level(self) -> float:
+        """Its mean; a night has values."""
         return fmean(self.values)
-
-    @property
-    def interval(self) -> Interval | None:
-        return interval_over(self.values, self.own)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change: from `day` on the value is another one; means of the stretches before and after
+    """A change: from `night` on the value is another one; means of the stretches before and after
     it."""
 
-    day: str
+    night: str
     before: float
     after: float
 
@@ -90,7 +88,7 @@ class TrendLine:
 
 @dataclass(frozen=True)
 class Software:
-    day: str
+    night: str
     what: str
     before: str
     after: str
@@ -158,7 +156,7 @@ def change_points(values: Sequence[float]) -> list[int]:
 
 
 def _changes(course: TrendLine) -> list[Change]:
-    means = [night.mean for night in course.nights]
+    means = [night.level for night in course.nights]
     starts = change_points(means)
     ends = [0, *starts, len(means)]
     return [
@@ -174,7 +172,7 @@ def _changes(course: TrendLine) -> list[Change]:
 def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     """`runs` by their start. Numbers that do not count are left out."""
     courses: dict[object, TrendLine] = {}
-    apart = _apart(runs)
+    apart = differing([axes_of(run) for run in runs])
     left_out = 0
     for run in runs:
         headline = reporter_of(run.result).headline(run.result)
@@ -188,9 +186,9 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
         better = record.metric.better if record is not None else "higher"
         course = courses.setdefault(key, TrendLine(what, headline.name, headline.unit, better))
         if not course.nights or course.nights[-1].day != _day(run):
-            course.nights.append(Night(_day(run)))
+            course.nights.append(Night(day=_day(run)))
         course.nights[-1].values.append(headline.value)
-        course.nights[-1].own = own_interval(run)
+        course.nights[-1].own = interval_of(own_figure(run))
         course.nights[-1].evidence.append(short_of(headline.evidence))
     missing = ""
     for course in courses.values():
@@ -205,15 +203,9 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     return Trend(name, list(courses.values()), software_changes(runs), days, missing, left_out)
 
 
-def _apart(runs: Sequence[Judged]) -> list[str]:
-    reported = [axes_of(run) for run in runs]
-    names = unique(name for axes in reported for name in axes)
-    return [name for name in names if len({axes.get(name) for axes in reported}) > 1]
-
-
 def change_sentence(course: TrendLine, change: Change) -> str:
     return (
-        f"{course.what}, {course.figure}: from {change.day} on:"
+        f"{course.what}, {course.figure}: from {change.night} on:"
         f" {fmt.quantity(change.after, course.unit)} instead of"
         f" {fmt.quantity(change.before, course.unit)} ({100 * change.part:+.1f} %)."
     )
@@ -245,87 +237,82 @@ def findings(trend: Trend) -> list[Finding]:
         )
         found.append(Finding(text, "table", "warn"))
     found += [
-        Finding(f"{s.day}: {s.what} changed from {s.before} to {s.after}.") for s in trend.software
+        Finding(f"{s.night}: {s.what} changed from {s.before} to {s.after}.")
+        for s in trend.software
     ]
     return found
 
 
 def _figure(number: int, course: TrendLine, trend: Trend) -> Figure:
     at = {day: float(date.fromisoformat(day).toordinal()) for day in trend.days}
-    x = [at[night.day] for night in course.nights]
-    intervals = [night.interval for night in course.nights]
-    means = [night.mean for night in course.nights]
-    series = [
-        Series(
-            course.figure, x, means,
-            high=[i.high if i else None for i in intervals],
-            low=[i.low if i else None for i in intervals],
-            notes=[fmt.count_of(len(night.values), "run") for night in course.nights],
-        )
-    ]  # fmt: skip
-    ends = [0, *(next(i for i, n in enumerate(course.nights) if n.day == c.day)
-                 for c in course.changes), len(x)]  # fmt: skip
-    for i in range(len(ends) - 1) if course.changes else ():
-        part = slice(ends[i], ends[i + 1])
-        level = fmean(means[part])
+    nights = course.nights
+    x, means = [at[night.day] for night in nights], [night.level for night in nights]
+    intervals = [night.interval for night in nights]
+    runs = [fmt.count_of(len(night.values), "run") for night in nights]
+    series = [curve(course.figure, x, nights, notes=runs)]
+    starts = {change.night: change for change in course.changes}
+    changed = [i for i, night in enumerate(nights) if night.day in starts]
+    for style, (start, end) in enumerate(pairwise([0, *changed, len(x)] if changed else []), 1):
+        level = fmean(means[start:end])
         name = f"level {fmt.quantity(level, course.unit)}"
-        series.append(Series(name, [x[part][0], x[part][-1]], [level, level], i + 1, form="limit"))
-    starts = {change.day: change for change in course.changes}
-    if starts:
-        changed = [night for night in course.nights if night.day in starts]
-        series.append(
-            Series(
-                "level changes", [at[night.day] for night in changed],
-                [night.mean for night in changed], 3, form="points",
-                notes=[f"{100 * starts[night.day].part:+.1f} %" for night in changed],
-            )
-        )  # fmt: skip
+        ends = [x[start], x[end - 1]]
+        series.append(Series(name, ends, [level, level], style, form="limit"))
+    if changed:
+        notes = [f"{100 * starts[nights[i].day].part:+.1f} %" for i in changed]
+        places, levels = [x[i] for i in changed], [means[i] for i in changed]
+        series.append(Series("level changes", places, levels, 3, form="points", notes=notes))
     top = max([*means, *(i.high for i in intervals if i)])
-    for day, some in grouped(trend.software, lambda s: s.day).items():
+    for day, some in grouped(trend.software, lambda s: s.night).items():
         if day in at:
             name = ", ".join(f"{s.what} {s.after}" for s in some)
             series.append(Series(name, [at[day]] * 2, [0.0, top], 30, form="limit"))
-    return Figure(
+    figure = plot(
         f"trend-{number}",
         f"{course.what}: {course.figure}",
-        "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines"
-        " are the means between two changes; a second mark is on the first night of a new level."
-        " Vertical lines show where software changed.",
+        "The mean of each night; whiskers are 95 % intervals, or the range of two to four runs."
+        " Level lines are the means between two changes; a second mark is on the first night of a"
+        " new level. Vertical lines show where software changed.",
         "curves",
-        Axis("night", ticks=[(place, day) for day, place in at.items()],
-             low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
+        Axis(
+            "night",
+            ticks=[(place, day) for day, place in at.items()],
+            low=min(at.values()) - 0.5,
+            high=max(at.values()) + 0.5,
+        ),
         Axis(fmt.heading(course.figure), course.unit),
-        {"": [Panel("", series)]},
-        columns=1,
+        series,
         table=nights_table([course]),
-    )  # fmt: skip
+    )
+    assert figure is not None
+    return figure
 
 
 def nights_table(courses: Sequence[TrendLine]) -> Table:
-    rows: list[list[Cell]] = []
-    for course in courses:
-        starts = {change.day: change for change in course.changes}
-        for night in course.nights:
-            interval, change = night.interval, starts.get(night.day)
-            rows.append(
-                [
-                    course.what,
-                    course.figure,
-                    night.day,
-                    Quantity(night.mean, course.unit),
-                    Quantity(interval.low, course.unit) if interval else None,
-                    Quantity(interval.high, course.unit) if interval else None,
-                    len(night.values),
-                    "; ".join(unique(text for text in night.evidence if text)),
-                    f"{100 * change.part:+.1f} %" if change else "",
-                ]
-            )
-    columns = [
-        Column("point"), Column("value"), Column("night"), Column("mean", "1"),
-        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("evidence"),
-        Column("change"),
-    ]  # fmt: skip
-    return Table(columns, rows, "Nights", narrow_cards=True)
+    changes = {
+        (id(c), change.night): f"{100 * change.part:+.1f} %"
+        for c in courses
+        for change in c.changes
+    }
+
+    def end(which: str) -> Callable[[tuple[TrendLine, Night]], Cell]:
+        return lambda row: quantity(getattr(row[1].interval, which, None), row[0].unit)
+
+    table = table_of(
+        [(course, night) for course in courses for night in course.nights],
+        [
+            (Column("point"), lambda row: row[0].what),
+            (Column("value"), lambda row: row[0].figure),
+            (Column("night"), lambda row: row[1].day),
+            (Column("mean", "1"), lambda row: Quantity(row[1].level, row[0].unit)),
+            (Column("95 % from", "1"), end("low")),
+            (Column("to", "1"), end("high")),
+            (Column("runs", "1"), lambda row: len(row[1].values)),
+            (Column("evidence"), lambda row: "; ".join(unique(filter(None, row[1].evidence)))),
+            (Column("change"), lambda row: changes.get((id(row[0]), row[1].day), "")),
+        ],
+        "Nights",
+    )
+    return replace(table, narrow_cards=True)
 
 
 def trend_report(trend: Trend) -> Report:
@@ -361,21 +348,16 @@ def as_data(trend: Trend) -> dict[str, Any]:
                 "nights": [
                     {
                         "night": night.day,
-                        "mean": night.mean,
+                        "mean": night.level,
                         "low95": night.interval.low if night.interval else None,
                         "high95": night.interval.high if night.interval else None,
                         "runs": len(night.values),
                     }
                     for night in course.nights
                 ],
-                "changes": [
-                    {"night": c.day, "before": c.before, "after": c.after} for c in course.changes
-                ],
+                "changes": [asdict(change) for change in course.changes],
             }
             for course in trend.courses
         ],
-        "software": [
-            {"night": s.day, "what": s.what, "before": s.before, "after": s.after}
-            for s in trend.software
-        ],
+        "software": [asdict(change) for change in trend.software],
     }

@@ -5,10 +5,22 @@ search tried."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from effio import text as fmt
 from effio.judge.verdicts import Verdict
-from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.report.model import (
+    Axis,
+    Cell,
+    Column,
+    Figure,
+    Section,
+    Series,
+    Table,
+    table_of,
+)
+from effio.report.parts import Maker, shown
+from effio.report.plots import plot
 from effio.tune.record import Changes, GroupRecord, Side, TriedRecord, TuningRecord
 
 _MOST_DRAWN = 24
@@ -46,31 +58,6 @@ def _interval(group: GroupRecord) -> str:
 
 def confirmed_table(record: TuningRecord) -> Table:
     unit = record.unit or "1"
-    rows: list[list[Cell]] = [
-        [
-            group.group.title,
-            _changes(record, group),
-            group.gain,
-            _interval(group),
-            group.verdict if group.gain is not None else "not changed",
-            group.kept,
-            group.seen,
-            group.before.mean,
-            group.after.mean,
-        ]
-        for group in record.groups
-    ]
-    columns = [
-        Column("group"),
-        Column("setting"),
-        Column("gain", "1"),
-        Column("95 % interval"),
-        Column("verdict"),
-        Column("kept"),
-        Column("seen in the search", "1", extra=True),
-        Column("default", unit, extra=True),
-        Column("tuned", unit, extra=True),
-    ]
     caption = (
         f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
         " the gain is the geometric mean of their ratios, pair by pair. Verdicts allow for"
@@ -79,7 +66,25 @@ def confirmed_table(record: TuningRecord) -> Table:
     )
     if all(group.gain is None for group in record.groups):
         caption = "Nothing was confirmed."
-    return Table(columns, rows, "Before and after", caption)
+    return table_of(
+        record.groups,
+        [
+            (Column("group"), lambda group: group.group.title),
+            (Column("setting"), lambda group: _changes(record, group)),
+            (Column("gain", "1"), lambda group: group.gain),
+            (Column("95 % interval"), _interval),
+            (
+                Column("verdict"),
+                lambda group: group.verdict if group.gain is not None else "not changed",
+            ),
+            (Column("kept"), lambda group: group.kept),
+            (Column("seen in the search", "1", extra=True), lambda group: group.seen),
+            (Column("default", unit, extra=True), lambda group: group.before.mean),
+            (Column("tuned", unit, extra=True), lambda group: group.after.mean),
+        ],
+        "Before and after",
+        caption,
+    )
 
 
 def _ends(side: Side) -> tuple[float | None, float | None]:
@@ -92,28 +97,21 @@ def _ends(side: Side) -> tuple[float | None, float | None]:
 def before_after_figure(record: TuningRecord) -> Figure | None:
     """Means of the confirmation with their intervals."""
     groups = [group for group in record.groups if group.after.values]
-    if not groups:
-        return None
     names = [group.group.title for group in groups]
 
-    def series(name: str, style: int) -> Series:
-        sides = [group.before if name == "default" else group.after for group in groups]
+    def series(name: str, style: int, sides: Sequence[Side], **more: Any) -> Series:
         ends = [_ends(side) for side in sides]
-        return Series(
-            name,
-            names,
-            [side.mean for side in sides],
-            style,
-            low=[low for low, _ in ends],
-            high=[high for _, high in ends],
-            notes=[
-                f"{_changes(record, g)}, {g.verdict}" if name == "tuned" else "default"
-                for g in groups
-            ],
-            faulty=[name == "tuned" and g.verdict == Verdict.SLOWER.text for g in groups],
-        )
+        means, low, high = [s.mean for s in sides], [e[0] for e in ends], [e[1] for e in ends]
+        return Series(name, names, means, style, low=low, high=high, **more)
 
-    return Figure(
+    default = ["default"] * len(groups)
+    tuned = [f"{_changes(record, g)}, {g.verdict}" for g in groups]
+    slower = [g.verdict == Verdict.SLOWER.text for g in groups]
+    drawn = [
+        series("default", 0, [g.before for g in groups], notes=default),
+        series("tuned", 1, [g.after for g in groups], notes=tuned, faulty=slower),
+    ]
+    return plot(
         "before-after",
         "Before and after",
         "Means of the confirmation's runs, the default and what was found, interleaved. Whiskers"
@@ -123,9 +121,8 @@ def before_after_figure(record: TuningRecord) -> Figure | None:
         "bars",
         Axis("group"),
         Axis("rate", record.unit or "1"),
-        {"": [Panel("", [series("default", 0), series("tuned", 1)])]},
-        columns=1,
-        panel_height=340,
+        drawn if groups else [],
+        height=340,
     )
 
 
@@ -154,16 +151,15 @@ def gains_figure(record: TuningRecord) -> Figure | None:
     )
     if more > 0:
         caption += f" {more} more are in the table."
-    return Figure(
+    return plot(
         "tried",
         "What the search saw",
         caption,
         "curves",
         Axis("setting"),
         Axis("gain", "1", log=True, switch=True),
-        {"": [Panel("", series)]},
-        columns=1,
-        panel_height=380,
+        series,
+        height=380,
     )
 
 
@@ -197,11 +193,13 @@ def facts_table(record: TuningRecord) -> Table:
 
 def tuning_section(record: TuningRecord) -> Section:
     """The section for the head of a page, and for a terminal."""
-    blocks: list[Block] = [headline(record), *record.notes, confirmed_table(record)]
-    blocks += [f for f in (before_after_figure(record), gains_figure(record)) if f is not None]
-    blocks += [tried_table(record), facts_table(record)]
-    return Section("tuning", f"Tuning: {record.title}", _with_rows(blocks))
-
-
-def _with_rows(blocks: Sequence[Block]) -> list[Block]:
-    return [b for b in blocks if not isinstance(b, Table) or b.rows]
+    makers: Sequence[Maker[TuningRecord]] = (
+        headline,
+        lambda record: record.notes,
+        confirmed_table,
+        before_after_figure,
+        gains_figure,
+        tried_table,
+        facts_table,
+    )
+    return Section("tuning", f"Tuning: {record.title}", shown(makers, record))

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from effio import text as fmt
+from effio.campaign.file import Chart
 from effio.report import common
+from effio.report.charts import Measured, chart_blocks
 from effio.report.common import certainty
 from effio.report.model import Axis, Column, Figure, Panel, Series, Table, table_of
-from effio.report.parts import value_at, word
+from effio.report.parts import known, member, value_at, value_of, word
 from effio.report.plots import means, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
@@ -167,12 +169,6 @@ def _placed(rates: Sequence[FigureRecord], axis: Coordinate) -> list[tuple[float
     return sorted(((x, f) for x, f in found if x is not None), key=lambda p: p[0])
 
 
-def _spans_decades(rates: Sequence[FigureRecord]) -> bool:
-    """Whether the lowest bar of a linear axis would not be seen."""
-    values = [f.metric.value for f in rates if f.metric.value]
-    return bool(values) and max(values) > _MOST_LINEAR * min(values)
-
-
 def figure_of(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
     """Curves over the first axis with several numbers, or bars if there is none."""
     drawing = _Drawing.of(rates, axes)
@@ -181,7 +177,9 @@ def figure_of(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figu
     if first is not None:
         ticks = {x: first.text(f) for x, f in _placed(rates, first)}
         x_axis = Axis(first.title, first.unit, log=True, ticks=sorted(ticks.items()))
-    log = first is not None or _spans_decades(rates)
+    # The lowest bar of a linear axis would not be seen if values span decades.
+    values = [f.metric.value for f in rates if f.metric.value]
+    log = first is not None or (bool(values) and max(values) > _MOST_LINEAR * min(values))
     cases = common.grouped(rates, lambda f: place_of(f, drawing.others))
     return plot(
         "study-rates",
@@ -227,7 +225,7 @@ def rate_table(result: Result) -> Table:
             (Column("highest", "B/s"), lambda f: certainty.range_of(f)[1]),
             (Column("± (95 %)", "B/s"), certainty.half_of),
             (Column("repetitions", "1"), lambda f: f.samples.count if f.samples else 0),
-            (Column("calls alone", "B/s"), lambda f: members_of(f).transfer_rate_bytes_per_second),
+            (Column("calls alone", "B/s"), member("transfer_rate_bytes_per_second")),
             (Column("of the peak", "1", "%", 3), lambda f: None if f.name == "peak" else share(f)),
             *(more if scaled else ()),
             (Column("bytes from or to"), lambda f: fmt.plain(members_of(f).cache, 40)),
@@ -239,4 +237,59 @@ def rate_table(result: Result) -> Table:
         "Rates",
         "± (95 %): half the interval of the mean, from five repetitions on.",
         longest=80,
+    )
+
+
+_RANKS = frozenset({"tasks", "ranks", "processes", "streams"})
+
+
+def _at(f: FigureRecord, axes: Sequence[Coordinate]) -> dict[str, str]:
+    own = {f"where.{axis.name}": axis.text(f).replace(" ", "") for axis in axes}
+    return {**own, "pattern": str(f.where.get("pattern", "")), "access": str(f.where.get("access"))}
+
+
+def _longest(values: Sequence[Measured], axes: Sequence[Coordinate]) -> Coordinate | None:
+    """The axis with the most values; numbers of ranks before others."""
+    counts = {a.name: len({v.at[f"where.{a.name}"] for v in values}) for a in axes}
+    several = [a for a in axes if counts[a.name] > 1]
+    ranks = next((a for a in several if a.name in _RANKS), None)
+    return ranks or max(several, key=lambda a: counts[a.name], default=None)
+
+
+def _ideal(places: Sequence[float], values: Sequence[Series]) -> Series:
+    """Linear from the best share at the fewest ranks, up to the peak."""
+    first = max((s.y[0] or 0.0) for s in values if s.x and s.x[0] == places[0])
+    y = [min(first * x / places[0], max(1.0, first)) for x in places]
+    return Series("ideal scaling", list(places), y, 21, form="limit")
+
+
+def peak_figure(result: Result) -> Figure | None:
+    axes = coordinates(result)
+    values = [Measured(_at(f, axes), value_of(f), "1") for f in known(result, "share_of_peak")]
+    if not values:
+        return None
+    axis = _longest(values, axes)
+    over = f"where.{axis.name}" if axis else "pattern"
+    others = [f"where.{a.name}" for a in axes if a is not axis]
+    varying = [n for n in others if len({v.at[n] for v in values}) > 1]
+    names = ("pattern", "access") if over != "pattern" else ("access",)
+    chart = Chart(
+        name="peak-share", title="Per cent of the peak", steps=("results",), over=over,
+        caption="The dashed line is the peak; what is above it came out of a cache, or the peak is"
+        " too low.",
+        curves=(*names, *varying),
+    )  # fmt: skip
+    (figure,) = (b for b in chart_blocks(chart, values) if isinstance(b, Figure))
+    (panel,) = figure.variants[""]
+    places: list[float | str] = sorted(
+        {x for s in panel.series for x in s.x}, key=lambda x: (isinstance(x, str), x)
+    )
+    limits = [Series("peak", places, [1.0] * len(places), 20, form="limit")]
+    numbers = [x for x in places if isinstance(x, (int, float))]
+    if axis is not None and axis.name in _RANKS and len(numbers) == len(places) and numbers[0] > 0:
+        limits.append(_ideal(numbers, panel.series))
+    return replace(
+        figure,
+        y=Axis("of the peak", shown="%", low=0.0),
+        variants={"": [Panel("", [*panel.series, *limits])]},
     )
