@@ -13,7 +13,7 @@ from driver import made
 from driver.conftest import Effio
 from effio.campaign.file import Chart, load_shipped, shipped
 from effio.report.campaign import runs_of
-from effio.report.charts import charts_section
+from effio.report.charts import Measured, chart_blocks, charts_section
 from effio.report.draw import styles_of
 from effio.report.model import Figure, Section
 from effio.store.folder import Store
@@ -193,3 +193,17 @@ def test_shipped_campaigns_draw_what_they_promise() -> None:
         "eocoe": ["layouts", "collective", "layers", "striping", "readers", "containers"],
         "nersc-libraries": ["libraries"],
     }
+
+
+def test_solid_curves_come_before_dashed_ones() -> None:
+    chart = Chart(
+        name="kinds", title="Kinds", steps=("s",), over="ranks", curves=("kind",),
+        dashed={"kind": "b"},
+    )  # fmt: skip
+    values = [
+        Measured({"kind": kind, "ranks": ranks}, 1.0, "B/s") for kind in "ba" for ranks in "12"
+    ]
+    (figure,) = chart_blocks(chart, values)
+    assert isinstance(figure, Figure)
+    drawn = [(s.name, s.dashed, list(s.x)) for s in figure.variants[""][0].series]
+    assert drawn == [("a", False, [1.0, 2.0]), ("b", True, [1.0, 2.0])]

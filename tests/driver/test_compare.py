@@ -20,6 +20,7 @@ from effio.judge.compare import Comparison, Side, Terms, compare
 from effio.judge.differences import _NO_WORKLOAD
 from effio.judge.samples import Judged
 from effio.judge.verdicts import NoVerdict, Verdict
+from effio.report.comparison import gain_figure
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Run
 from engines import Engine
@@ -400,6 +401,20 @@ def test_runs_that_alternate_are_pairs() -> None:
         "b", [run(f"b{i}", [cell(r)], f"2026-02-01T0{i}:00:00Z") for i, r in enumerate(rates)]
     )
     assert compare(sides[0], later).lines[0].basis == "runs"
+
+
+def test_an_interval_that_says_nothing_does_not_widen_the_axis() -> None:
+    """The gain is 0.683, its interval 0.006 to 77.2: the lower end is off by more than 100."""
+    drawn = []
+    for first in ((1e6, 9e6), (1e6, 1.1e6)):
+        comparison = compare(side("a", first), side("b", (2e6, 2.1e6)), Terms())
+        figure = gain_figure(comparison, comparison.lines[0].key.benchmark, 1)
+        assert figure is not None
+        drawn.append(figure)
+    assert drawn[0].y.low == pytest.approx(0.683 / 1.2, rel=1e-3)
+    assert drawn[0].y.high == pytest.approx(77.25 * 1.2, rel=1e-3)
+    assert "continues beyond it" in drawn[0].caption
+    assert (drawn[1].y.low, drawn[1].y.high) == (None, None)
 
 
 def test_geometric_mean_by_benchmark() -> None:

@@ -89,6 +89,24 @@ def test_the_slowest_type_is_named_where_intervals_are_apart(tmp_path: Path) -> 
     assert "8.00 times, the 95 % intervals overlap" in text
 
 
+def test_totals_of_rounds_have_their_intervals(tmp_path: Path) -> None:
+    rows = _table(_reported(tmp_path, _in_rounds(made.b_eff_io())), "Bandwidth on 2 ranks").rows
+    totals = {row[0]: row[2:] for row in rows if row[1] == "write"}
+    assert totals["± 95 %"] == pytest.approx([0.05 * float(str(v)) for v in totals["total"]])
+    alone = _table(_reported(tmp_path, made.b_eff_io()), "Bandwidth on 2 ranks")
+    assert "± 95 %" not in {row[0] for row in alone.rows}
+
+
+def test_averages_say_whether_they_are_valid(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    for valid in (False, True):
+        for line in lines:
+            if line.get("name") == "b_eff_io_partition":
+                line["valid"] = valid
+        table = _table(_reported(tmp_path, lines), "Averages")
+        assert table.rows[0][[column.name for column in table.columns].index("valid")] is valid
+
+
 def _valid(lines: list[made.Line]) -> list[made.Line]:
     for line in lines:
         if line["kind"] == "figure" and line["valid"] is False:

@@ -66,6 +66,14 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert "The mean of 1 rate is imprecise (worst: write bandwidth, ± 25 % with 95 %" in text
 
 
+def test_a_short_tail_is_not_imbalance(tmp_path: Path) -> None:
+    walls = [{"tail_seconds": t, "last_done_seconds": 10.0} for t in (0.5, 3.0, 2.0)]
+    phases = [phase("write", 4096, 100e6, stonewall=wall) for wall in walls]
+    given = [lines()[0], *phases, made.end()]
+    text = "\n".join(f.text for f in reported(tmp_path, given).findings)
+    assert "in 2 of 3 phases the first worker finished well before the last (up to 3.00 s" in text
+
+
 def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:
     given = lines()
     doubt = "ranks read data of the same node"

@@ -159,6 +159,16 @@ def test_a_slow_down_that_may_be_none_is_not_reported(tmp_path: Path) -> None:
     assert not [f for f in report.findings if f.anchor == "slow-down"]
 
 
+def test_a_small_slow_down_is_not_reported(tmp_path: Path) -> None:
+    lines = made_lines()
+    for line in lines:
+        if line.get("name") == "work_slowdown":
+            line["metric"]["value"] = 1.05
+            line["samples"] |= {"low95": 1.04, "high95": 1.06}
+    report = _reported(tmp_path, lines)
+    assert not [f for f in report.findings if f.anchor == "slow-down"]
+
+
 def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
     """The share of the nonblocking method is known at 1 MiB only, that of the thread at no size."""
     lines = made_lines()

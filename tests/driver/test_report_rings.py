@@ -163,6 +163,7 @@ def test_sentences(tmp_path: Path) -> None:
     several = " ".join(f.text for f in _reported(tmp_path, lines).findings)
     assert "with 150 % of its latency: the rest is what the network between nodes costs" in several
     assert "With 8 B only one rank in 3 took part in pairs (12 of them)" in text
+    assert text.count("took part in pairs") == 1
     assert "The slowest pair has 10 % of the fastest one's bandwidth" in text
     assert "a process has 12 % of the bandwidth of a pair that is alone" in text
     assert "alone: the pairs were disturbed" not in text

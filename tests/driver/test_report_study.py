@@ -330,6 +330,19 @@ def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: in
     }
 
 
+def test_more_than_two_kinds_of_calls_are_choices(tmp_path: Path) -> None:
+    lines = _lines_of("tile-io", TILES, "collective")
+    more = []
+    for name in ("independent", "collective", "nonblocking"):
+        for line in json.loads(json.dumps(lines[1:-1])):
+            if line.get("name") == "bandwidth":
+                line["where"]["calls"] = name
+                more.append(line)
+    report = _reported(tmp_path, made.numbered([lines[0], *more, lines[-1]]))
+    figure = next(f for f in report.figures() if f.id == "study-rates")
+    assert [len(panels[0].series) for panels in figure.variants.values()] == [2, 2, 2]
+
+
 def test_rates_are_over_the_first_axis_that_varies(tmp_path: Path) -> None:
     report = _reported(tmp_path, made_lines())
     figure = next(f for f in report.figures() if f.id == "study-rates")
