@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +23,8 @@ from effio.judge.outcomes import Outcome
 from effio.judge.rules import RuleFile, load_rules
 from effio.judge.samples import Judged
 from effio.judge.verdicts import Ruling
+from effio.report.acceptance import value_of
+from effio.report.model import Quantity
 from effio.store.folder import Store
 from effio.store.reader import read_result
 
@@ -399,3 +402,11 @@ def test_a_mean_that_misleads_decides_only_if_all_values_do(tmp_path: Path) -> N
     assert (reported.ruling, reported.reason[:19]) == (Ruling.PASS, "above linear at 2: ")
     slow = ior(tmp_path, "slow", [0.65 * 2 * v for v in values], labels={"servers": "2"})
     assert one(rule(**linear), [steps[0], slow]).ruling is Ruling.CLOSE
+
+
+def test_a_projected_value_says_so() -> None:
+    found = [
+        value_of(cast("Outcome", SimpleNamespace(value=2e6, unit="B/s", projection=projection)))
+        for projection in (None, object())
+    ]
+    assert found == [Quantity(2e6, "B/s"), "2.000 MB/s (projected)"]

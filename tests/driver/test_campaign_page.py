@@ -16,11 +16,26 @@ from driver.conftest import Effio
 from effio.campaign.file import load
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
-from effio.report.campaign import campaign_report, measured_points, numbers_section, runs_of
+from effio.report.campaign import (
+    Measured,
+    campaign_report,
+    measured_points,
+    numbers_section,
+    points_table,
+    runs_of,
+)
 from effio.report.charts import scale_of
-from effio.report.model import Figure, Table
+from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
-from effio.report.trend import as_data, change_points, trend_of, trend_report
+from effio.report.trend import (
+    Night,
+    TrendLine,
+    as_data,
+    change_points,
+    nights_table,
+    trend_of,
+    trend_report,
+)
 from effio.store.evidence import short_of
 from effio.store.folder import Store
 from effio.store.reader import read_result
@@ -142,6 +157,19 @@ def test_axes_of_a_scaled_campaign_say_so(tmp_path: Path) -> None:
     }
     (folder / "campaign.json").write_text(json.dumps(called))
     assert scale_of(Store(tmp_path), "nightly") == 0.01
+
+
+def test_points_and_nights_have_their_mean_and_its_interval() -> None:
+    point = Measured([1.0, 2.0, 3.0, 4.0, 10.0], None, {"n": "1"}, "rate", "B/s", 6)
+    (row,) = points_table([point]).rows
+    numbers = [cell.value if isinstance(cell, Quantity) else cell for cell in row]
+    ends = pytest.approx([0.0, 8.39], abs=0.01)
+    assert numbers[:2] == ["rate", 4.0]
+    assert numbers[2:4] == ends
+    assert numbers[4:7] == [3.0, 6, 5]
+    line = TrendLine("n 1", "rate", "B/s", "higher", [Night(point.values, day="2026-01-01")])
+    (row,) = nights_table([line]).rows
+    assert [cell.value for cell in row[4:6] if isinstance(cell, Quantity)] == ends
 
 
 def test_runs_with_different_numbers_have_no_mean(tmp_path: Path) -> None:

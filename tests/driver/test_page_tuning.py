@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from effio.errors import EffioError
+from effio.judge.verdicts import Verdict
 from effio.report.html import render, write_page
 from effio.report.model import Column, Figure, Table
-from effio.report.tuning import headline, tuning_section
+from effio.report.tuning import before_after_figure, headline, tuning_section
 from effio.store.folder import Store
 from effio.tune import record as records
 from effio.tune.folder import Called, TuningFolder
@@ -103,6 +104,15 @@ def test_the_page_shows_before_and_after_with_intervals(
     assert "evil=<script>alert(1)</script>" in text
     assert complaints == []
     page.context.close()
+
+
+def test_a_setting_that_is_slower_has_an_open_bar(gained: TuningRecord) -> None:
+    first, second = gained.groups
+    slower = first.model_copy(update={"verdict": Verdict.SLOWER.text})
+    figure = before_after_figure(gained.model_copy(update={"groups": (slower, second)}))
+    assert figure is not None
+    ((panel,),) = figure.variants.values()
+    assert [list(s.faulty) for s in panel.series if s.name == "tuned"] == [[True, False]]
 
 
 def test_the_tables_hold_what_was_found(gained: TuningRecord) -> None:
