@@ -241,11 +241,11 @@ def rate_by_size(result: Result) -> Figure | None:
 
 
 def _drift(result: Result) -> Finding | None:
-    rates: dict[str, list[float]] = {}
-    for m in sorted(valid(result), key=lambda m: m.repetition):
-        if m.rate.value:
-            name = f"{m.access} {fmt.quantity(_transfer(m), 'B')}"
-            rates.setdefault(name, []).append(m.rate.value)
+    some = sorted((m for m in valid(result) if m.rate.value), key=lambda m: m.repetition)
+    rates = {
+        f"{access} {fmt.quantity(size, 'B')}": [m.rate.value or 0.0 for m in of]
+        for (access, size), of in common.grouped(some, lambda m: (m.access, _transfer(m))).items()
+    }
     return common.drift_finding(rates, "B/s", "results")
 
 
@@ -264,9 +264,10 @@ def _worst(
 def _tail(m: Measurement) -> float | None:
     """The time from the first worker's end to the last one's, as a share of the phase."""
     wall = members_of(m).stonewall
-    if wall.tail_seconds and wall.last_done_seconds:
-        return float(wall.tail_seconds / wall.last_done_seconds)
-    return None
+    if not wall:
+        return None
+    tail, whole = wall.tail_seconds, wall.last_done_seconds
+    return float(tail / whole) if tail and whole else None
 
 
 def _tail_finding(result: Result) -> Finding | None:
@@ -286,7 +287,8 @@ def _tail_finding(result: Result) -> Finding | None:
 def _inequality(m: Measurement) -> float | None:
     """The fastest rank's rate over the slowest one's."""
     ranks = members_of(m).rank_rate_bytes_per_second
-    return ranks.max / ranks.min if ranks.max and (ranks.min or 0) > 0 else None
+    lowest, highest = ranks.min or 0.0, ranks.max or 0.0
+    return highest / lowest if highest and lowest > 0 else None
 
 
 def _unequal_finding(result: Result) -> Finding | None:
