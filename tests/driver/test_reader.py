@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -348,3 +350,14 @@ def test_results_before_1_2_are_read_with_one_spelling() -> None:
 )
 def test_a_file_system_is_named_by_what_is_known(members: dict[str, str], said: str) -> None:
     assert FileSystem.model_validate(members).title == said
+
+
+def test_what_reads_no_results_does_not_build_their_models() -> None:
+    """Each command would take 30 ms longer."""
+    words = (
+        "import effio.cli.tables; from effio.store import notes, records, run_record;"
+        "models = (records.Run, records.System, records.MpiRecord, records.Clock,"
+        " run_record.RunRecord, run_record.CampaignPart, notes.Notes);"
+        "assert not [m for m in models if m.__pydantic_complete__]"
+    )
+    subprocess.run([sys.executable, "-c", words], check=True)

@@ -48,7 +48,7 @@ class Called(BaseModel):
     """campaign.json: what a campaign was called with, for the next call, and the points that it
     had."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     schema_name: str = Field(
         default="effio-campaign/1", alias="schema", pattern=r"^effio-campaign/1(\.\d+)?$"
     )

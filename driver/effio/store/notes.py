@@ -18,7 +18,7 @@ Tag = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=64)]
 
 
 class Note(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
     time: str = Field(max_length=40)
     text: str = Field(max_length=10_000)
 
@@ -27,7 +27,7 @@ class Notes(BaseModel):
     """Empty without notes and tags. `tags` are those that people gave; a campaign's are in
     the run's record."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
     schema_name: str = Field(
         default=NOTES_SCHEMA, alias="schema", pattern=r"^effio-notes/1(\.\d+)?$"
     )

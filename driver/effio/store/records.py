@@ -20,6 +20,7 @@ MAX_TEXT = 100_000
 
 
 class Record(BaseModel):
+    # Built at the first use: a command that reads no results starts without.
     model_config = ConfigDict(
         extra="ignore",
         frozen=True,
@@ -237,7 +238,7 @@ class System(Record):
     cpu: Objects = Field(default_factory=dict)
     memory: Objects = Field(default_factory=dict)
     kernel: Objects = Field(default_factory=dict)
-    mpi: MpiRecord = MpiRecord()
+    mpi: MpiRecord = Field(default_factory=MpiRecord)
     batch: Texts = Field(default_factory=dict)
     user_is_root: bool = False
 
@@ -304,7 +305,11 @@ class Run(BaseModel):
     """The first line. `extra` holds what the benchmark adds under its own name."""
 
     model_config = ConfigDict(
-        extra="allow", frozen=True, allow_inf_nan=False, str_max_length=MAX_TEXT
+        extra="allow",
+        frozen=True,
+        allow_inf_nan=False,
+        str_max_length=MAX_TEXT,
+        defer_build=True,
     )
     benchmark: str = Field(pattern=r"^[a-z0-9-]{1,64}$")
     started: str = ""
@@ -312,7 +317,7 @@ class Run(BaseModel):
     command: Words = Field(default_factory=list, max_length=10_000)
     classic_command: Words | None = None
     options: Objects = Field(default_factory=dict)
-    clock: Clock = Clock()
+    clock: Clock = Field(default_factory=Clock)
     system: System
     watchdog_seconds: Number = 60.0
     setup_seconds: Number | None = None

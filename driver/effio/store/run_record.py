@@ -15,7 +15,7 @@ RECORD_SCHEMA = "effio-run/1"
 class Outcome(BaseModel):
     """How a run ended, as the driver saw it."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     status: str  # of the table of exit codes, or "died"
     exit_code: int
     reason: Masked = ""
@@ -27,7 +27,7 @@ class Outcome(BaseModel):
 class CampaignPart(BaseModel):
     """For a run that is part of a campaign: which point it is, in which repetition."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     name: str
     step: str
     point: str
@@ -40,7 +40,7 @@ class NetworkPart(BaseModel):
     """Bytes that the network interfaces of the driver's machine moved during the run, if all ranks
     ran on it."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     received_bytes: int
     sent_bytes: int
 
@@ -48,7 +48,7 @@ class NetworkPart(BaseModel):
 class AbilityPart(BaseModel):
     """One thing that a file system can (true), cannot (false), or may do (null)."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     name: str
     can: bool | None = None
     found: str = ""
@@ -57,7 +57,7 @@ class AbilityPart(BaseModel):
 class RunRecord(BaseModel):
     """run.json."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     schema_name: str = Field(
         default=RECORD_SCHEMA, alias="schema", pattern=r"^effio-run/1(\.\d+)?$"
     )
