@@ -14,7 +14,7 @@ from typing import Any
 
 from driver.as_written import completed as completed
 from fields import FIELDS, from_text
-from results import fault_of_line
+from results import fault_of_line, is_valid_line
 
 Line = dict[str, Any]
 
@@ -352,17 +352,21 @@ def numbered(lines: list[Line]) -> list[Line]:
     return [completed(line) | {"seq": i} for i, line in enumerate(lines)]
 
 
+def _read_again(line: Line) -> Line:
+    return dict(json.loads(json.dumps(line)))
+
+
 def checked(lines: list[Line], foreign: bool = False) -> list[Line]:
     """The lines, complete and numbered. Those that no engine of this version writes are refused: a
     test of them would check what never happens. `foreign`: the test is about the lines of another
     writer, which stay as they are."""
     whole = lines if foreign else [completed(line) for line in lines]
     whole = [{**line, "seq": line.get("seq", i)} for i, line in enumerate(whole)]
-    faults = [fault for line in whole if (fault := fault_of_line(json.loads(json.dumps(line))))]
-    assert bool(faults) == foreign, (
-        f"the engine writes no such line: {faults[0]} (and {len(faults) - 1} more)."
-        " Mend the line; a test of another writer's results says foreign=True"
-        if faults
+    refused = [line for line in map(_read_again, whole) if not is_valid_line(line)]
+    assert bool(refused) == foreign, (
+        f"the engine writes no such line: {fault_of_line(refused[0])} (and {len(refused) - 1}"
+        " more). Mend the line; a test of another writer's results says foreign=True"
+        if refused
         else "marked as foreign, but each of the lines is as the engine writes it"
     )
     return whole
