@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from noise_kinds import Floats
 
@@ -42,6 +41,8 @@ class Stopped:
 
 def half_widths(values: Floats) -> tuple[Floats, Floats]:
     """Half widths of the confidence sequence of ten values or more, and their worth."""
+    from scipy.special import stdtrit  # not in each process that collects tests
+
     n = values.shape[-1]
     away = values - values.mean(-1, keepdims=True)
     squares = (away**2).sum(-1)
@@ -66,6 +67,8 @@ def drifts(values: Floats) -> np.ndarray:
     both = np.maximum(errors[0] + errors[1], 1e-300)
     freedom = both**2 / np.maximum((errors[0] ** 2 + errors[1] ** 2) / (half - 1), 1e-300)
     t = np.abs(first.mean(-1) - last.mean(-1)) / np.sqrt(both)
+    from scipy.special import stdtr
+
     return np.asarray(2 * stdtr(freedom, -t) < 0.05)
 
 
