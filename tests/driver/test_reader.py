@@ -81,6 +81,19 @@ def test_repetitions_share_the_object_of_their_place(result_file: Path) -> None:
     assert [repr(place["queue"]) for place in places] == ["1", "1", "1.0", "True"]
 
 
+def test_valid_measurements_by_pass_and_place(result_file: Path) -> None:
+    first = _lines(result_file)[1]
+    for number, queue in ((2, 1), (3, 2), (4, 1), (5, 1)):
+        _replace(number, first)(result_file)
+        _member(number, "where", {"queue": queue})(result_file)
+    _member(4, "valid", False)(result_file)
+    result = read_result(result_file)
+    m = result.measurements[0]
+    places = result.valid_places[m.pattern, m.access]
+    assert [[i for i, _ in place] for place in places[:2]] == [[0, 3], [1]]
+    assert places[0][1][1] is result.measurements[3]
+
+
 @pytest.mark.parametrize("name", ["where", "detail", "hints_asked", "hints_granted"])
 def test_an_object_that_is_null_is_empty(name: str, result_file: Path) -> None:
     _member(2, name, None)(result_file)

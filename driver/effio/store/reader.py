@@ -14,6 +14,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -61,6 +62,17 @@ class Result:
     @property
     def tags(self) -> list[str]:
         return tags_of(self.record, self.notes)
+
+    @cached_property
+    def valid_places(self) -> dict[tuple[str, str], list[list[tuple[int, Measurement]]]]:
+        """The valid measurements of each pattern and access by their place, with their positions in
+        the file. To be read when all measurements are there."""
+        places: dict[tuple[str, str], dict[int, list[tuple[int, Measurement]]]] = {}
+        for i, m in enumerate(self.measurements):
+            if m.valid:
+                here = places.setdefault((m.pattern, m.access), {})
+                here.setdefault(id(m.where), []).append((i, m))
+        return {one: [*those.values()] for one, those in places.items()}
 
     def figures_named(self, name: str) -> list[Figure]:
         return [f for f in self.figures if f.name == name]

@@ -17,7 +17,7 @@ from effio.report import common
 from effio.report.common import certainty
 from effio.report.generic import headline_of, limit_finding
 from effio.report.model import NO_MEAN, Cell, Column, Finding, Headline, Quantity, Table, table_of
-from effio.report.parts import Finder, Part, PartsReporter, known, valid, value_of, word
+from effio.report.parts import Finder, Part, PartsReporter, known, value_of, word
 from effio.report.study.rates import (
     Coordinate,
     access_of,
@@ -41,11 +41,15 @@ def cells_of(
     result: Result, f: FigureRecord, passes: Collection[tuple[object, object]]
 ) -> list[Measurement]:
     """Measurements of these passes, of pattern and access each, at the place of a figure."""
-    return [
-        m
-        for m in valid(result)
-        if (m.pattern, m.access) in passes and common.lies_at(m.where, f.where)
+    found = [
+        one
+        for own, places in result.valid_places.items()
+        if own in passes
+        for place in places
+        if common.lies_at(place[0][1].where, f.where)
+        for one in place
     ]
+    return [m for _, m in sorted(found, key=lambda one: one[0])]
 
 
 def evidence_at(
