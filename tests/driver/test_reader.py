@@ -173,6 +173,14 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         _replace(3, '{"x": ' + "9" * 5000 + "}"),
         "line 3: a whole number beyond 64 bits",
     ),
+    "half a character": (
+        lambda p: _member(3, "access", "\ud800")(p),
+        "line 3: half a character",
+    ),
+    "half a character in a member of a benchmark": (
+        lambda p: _member(3, "where", {"a": ["\udfff"]})(p),
+        "line 3: half a character",
+    ),
     "deep": (_replace(3, '{"x":' * 100_000), "line 3: nested too deeply"),
     "no run line": (_replace(1, json.dumps(made.end())), "the first line is not a `run` line"),
     "second run line": (

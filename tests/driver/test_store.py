@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
+from driver.conftest import Effio
 from effio.errors import EffioError, ExitCode
 from effio.launch.job import default_ranks, judge
 from effio.launch.launchers import Ranks
@@ -67,6 +68,25 @@ def test_a_damaged_record_is_not_a_record(text: str, store: Store) -> None:
     (folder.path / "run.json").write_text(text)
     assert folder.record() is None
     assert folder.state() == "failed"
+
+
+def test_half_a_character_in_a_foreign_record_stops_no_command(store: Store, effio: Effio) -> None:
+    """JSON can write it, no terminal takes it: `effio runs` ended in a traceback for all runs."""
+    folder = store.create("b-eff-io")
+    folder.write_record(_record(folder))
+    file = folder.path / "run.json"
+    whole = file.read_text()
+    file.write_text(whole.replace('"directory": "/"', '"directory": "/\\ud83d\\ude00"'))
+    record = folder.record()
+    assert record is not None
+    assert record.directory == "/\U0001f600"
+    for half in ("\\ud83d", "\\uDE00"):
+        place = '"campaign": {"name": "c", "step": "s", "point": "p", "axes": {"HALF": 1}}'
+        file.write_text(whole.replace('"campaign": null', place.replace("HALF", half)))
+        assert folder.record() is None
+        done = effio.call("--runs", store.root, "runs")
+        assert done.returncode == 0, done.stderr
+        assert folder.id in done.stdout
 
 
 def test_writing_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ class CampaignFolder:
         file = self.path / "campaign.json"
         try:
             return Called.model_validate(
-                json.loads(safe_files.read_text(file, below=self.runs.root))
+                safe_files.json_of(safe_files.read_text(file, below=self.runs.root))
             )
         except FileNotFoundError:
             return None

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from effio.imports.model import Cell, Imported, ImportFormatError, Times, Value
 from effio.imports.numbers import size
+from effio.store import safe_files
 
 _SHARES = ("50.000000", "90.000000", "99.000000", "99.900000", "99.990000")
 _DIRECTIONS = ("read", "write", "trim")
@@ -75,7 +75,7 @@ def _values(cells: Sequence[Cell]) -> list[Value]:
 def read_json(text: str) -> list[Imported]:
     """Lines before the object, which fio prints for warnings, are skipped."""
     try:
-        reported = json.loads(text[text.index("{") :])
+        reported = safe_files.json_of(text[text.index("{") :])
         common = dict(reported.get("global options") or {})
         cells: list[Cell] = []
         for job in reported["jobs"]:

@@ -5,7 +5,6 @@ the rows are read."""
 from __future__ import annotations
 
 import csv
-import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value
 from effio.imports.numbers import date_of, noted, number
+from effio.store import safe_files
 
 _TITLE = re.compile(r"^IOR-(\S+): MPI Coordinated Test of Parallel I/O", re.M)
 _BACKENDS = {"POSIX": "posix", "MPIIO": "mpiio", "HDF5": "hdf5", "NCMPI": "pnetcdf", "MMAP": "mmap"}
@@ -232,10 +232,10 @@ def _object(text: str) -> Any:
     """IOR prints warnings, notes of a stonewall and the signature of -vv between the lines of its
     JSON, which all begin with a mark of JSON."""
     try:
-        return json.loads(text)
+        return safe_files.json_of(text)
     except ValueError:
         kept = [line for line in text.splitlines() if line.strip()[:1] in set('{}[],"')]
-        return json.loads(re.sub(r"(?<=: )-?(?:nan|inf)\b", "null", "\n".join(kept)))
+        return safe_files.json_of(re.sub(r"(?<=: )-?(?:nan|inf)\b", "null", "\n".join(kept)))
 
 
 def read_json(text: str) -> list[Imported]:

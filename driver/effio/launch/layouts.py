@@ -10,7 +10,6 @@ GlusterFS belongs to its volume: `dir=/mnt/dispersed` measures the same on anoth
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -173,7 +172,7 @@ def fault_of(laid: Laying, folder: Path) -> str:
     shows = masked_words(laid.setup[-1])  # as it is in the file
     with contextlib.suppress(OSError, ValueError, RecursionError):
         for line in safe_files.read_text(folder / COMMANDS).splitlines():
-            entry = json.loads(line)
+            entry = safe_files.json_of(line)
             if isinstance(entry, dict) and entry.get("command") == shows:
                 what = difference(laid.text, laid.kind, str(entry.get("said", "")))
                 return f"layout '{laid.text}': {what}" if what else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from rich.text import Text
 
 from effio import text as fmt
 from effio.cli.terminal import Terminal
+from effio.store import safe_files
 from effio.store.records import as_number
 
 _LOG_EVERY_SECONDS = 10.0
@@ -51,7 +51,7 @@ def parse_status(line: str) -> Status | None:
     if not line.startswith(_PREFIX) or len(line) > _MAX_LINE:
         return None
     try:
-        body = json.loads(line)["effio_progress"]
+        body = safe_files.json_of(line)["effio_progress"]
     except (ValueError, RecursionError, KeyError):
         return None
     if not isinstance(body, dict):

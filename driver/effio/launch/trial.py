@@ -7,7 +7,6 @@ launcher, calls and settings of MPI is not made again."""
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -120,7 +119,7 @@ def _without_result(command: Sequence[str]) -> list[str]:
 
 def _kept_environment(folder: RunFolder) -> Mapping[str, str]:
     try:
-        kept = json.loads(safe_files.read_text(folder.path / ENVIRONMENT))
+        kept = safe_files.json_of(safe_files.read_text(folder.path / ENVIRONMENT))
     except (OSError, ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}

@@ -114,7 +114,9 @@ class RunFolder:
         """None if there is none, or one that cannot be read."""
         file = self.path / RECORD
         try:
-            return RunRecord.model_validate(json.loads(safe_files.read_text(file, MAX_LINE_BYTES)))
+            return RunRecord.model_validate(
+                safe_files.json_of(safe_files.read_text(file, MAX_LINE_BYTES))
+            )
         except (OSError, ValueError, RecursionError, ValidationError):
             return None
 
@@ -126,7 +128,9 @@ class RunFolder:
         """Empty if there are none, or such as cannot be read."""
         file = self.path / NOTES
         try:
-            return Notes.model_validate(json.loads(safe_files.read_text(file, notes.MAX_BYTES)))
+            return Notes.model_validate(
+                safe_files.json_of(safe_files.read_text(file, notes.MAX_BYTES))
+            )
         except (OSError, ValueError, RecursionError, ValidationError):
             return Notes()
 

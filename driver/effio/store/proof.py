@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import grp
-import json
 import os
 import pwd
 import stat
@@ -168,7 +167,7 @@ def window_by_mark(base: int, manifest: Manifest) -> Window | str:
     if info.st_nlink != 1:
         return f"{name} proves nothing: it has a second name (a hard link)"
     try:
-        same = Manifest.model_validate(json.loads(text)) == manifest
+        same = Manifest.model_validate(safe_files.json_of(text.decode())) == manifest
     except (ValueError, RecursionError, ValidationError):
         same = False
     if not same:

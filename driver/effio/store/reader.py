@@ -95,14 +95,14 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-class _NumberError(ValueError):
-    """JSON, but no number that an engine writes."""
+class _ForeignError(ValueError):
+    """JSON, but no value that an engine writes."""
 
 
 def _whole(text: str) -> int:
     """A number of 64 bits: such a number is a float as well, and is printed in no time."""
     if len(text) > 20 or not -(2**63) <= (value := int(text)) < 2**64:
-        raise _NumberError(f"a whole number beyond 64 bits: {text[:40]}")
+        raise _ForeignError(f"a whole number beyond 64 bits: {text[:40]}")
     return value
 
 
@@ -141,6 +141,10 @@ def _parse(text: bytes) -> dict[str, Any]:
         value = json.loads(
             text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
         )
+        try:
+            msgspec.json.encode(value)
+        except UnicodeEncodeError:
+            raise _ForeignError("half a character, which no file or terminal takes") from None
     if not isinstance(value, dict):
         raise TypeError("not an object")
     return value
@@ -241,7 +245,7 @@ def _read_lines(stream: IO[bytes], path: Path) -> Result:
                 remarks.append(f"line {number} is torn: the job was ended in it")
                 continue
             why = "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
-            if isinstance(error, _NumberError):
+            if isinstance(error, _ForeignError):
                 why = str(error)
             raise ResultError(path, why, number) from None
         if isinstance(record, dict):

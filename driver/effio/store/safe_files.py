@@ -16,12 +16,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from effio import text as fmt
 
@@ -129,6 +130,16 @@ def read_text(
     path: Path, most: int = MAX_BYTES, below: Path | None = None, errors: str = "strict"
 ) -> str:
     return read_bytes(path, most, below).decode("utf-8", errors)
+
+
+def json_of(text: str) -> Any:
+    """The value of JSON that someone else may have written. Raises ValueError if it is not JSON, or
+    if a text in it has half a character (`\\ud800`), which no file and no terminal takes; raises
+    RecursionError if it is nested too deeply."""
+    value = json.loads(text)
+    if "\\ud" in text.lower():
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
 
 
 def sha256_of(path: Path) -> str:

@@ -129,7 +129,7 @@ class TuningFolder:
         file = self.path / "call.json"
         try:
             return Called.model_validate(
-                json.loads(safe_files.read_text(file, below=self.runs.root))
+                safe_files.json_of(safe_files.read_text(file, below=self.runs.root))
             )
         except (OSError, ValueError, RecursionError, ValidationError) as error:
             newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
@@ -167,7 +167,7 @@ class TuningFolder:
             raise results_error(self.path, error) from None
         for line in text.splitlines():
             with contextlib.suppress(ValueError, RecursionError, ValidationError):
-                yield _Line.model_validate(json.loads(line))
+                yield _Line.model_validate(safe_files.json_of(line))
 
     def reading(self, trial: Trial) -> Reading | None:
         """What an earlier call measured of it."""
