@@ -87,6 +87,9 @@ def _configuration(
         "SelectTypeParameters=CR_Core",
         "SlurmdParameters=config_overrides",
         f"StateSaveLocation={directory}/state",
+        # PMIx makes directories there by the numbers of user, job and step: those of two clusters,
+        # or nodes, would be one, which the first to end removes.
+        f"TmpFS={directory}/tmp-%n",
         f"SlurmdSpoolDir={directory}/spool-%n",
         f"SlurmctldPidFile={directory}/slurmctld.pid",
         f"SlurmdPidFile={directory}/slurmd-%n.pid",
@@ -173,6 +176,7 @@ class SlurmCluster:
         # on this machine may have as well. Private: the mount is invisible outside.
         memory = "mount --make-private /dev/shm && mount -t tmpfs effio-node /dev/shm"
         host = self._hosts[node]
+        (self.directory / f"tmp-{node}").mkdir(exist_ok=True)
         script = f"{memory}; {host.prepare} && hostname {node} && slurmd -D -N {node}; exit $?"
         self._spawn(node, [*host.enter, "unshare", *_NAMESPACES, "sh", "-c", script])
 
