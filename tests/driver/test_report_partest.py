@@ -93,7 +93,7 @@ def test_the_seconds_of_each_phase(tmp_path: Path) -> None:
     assert list(by_name) == ["create", "close of create", "open", "write or read", "unlink"]
     apart = "task-local write, tasks 2"
     assert by_name["create"][apart] == made.spread(0.2)["max"]
-    # What is not there is no zero.
+    # A missing phase has no value; it does not count as 0.
     assert by_name["create"]["sion write, tasks 2, chunk 64 KiB"] is None
 
 

@@ -319,7 +319,7 @@ def heat_maps(result: Result) -> list[Figure]:
     if not pairs:
         return []
     kind, places = _places(reported, sorted({rank for pair in pairs for rank in pair[:2]}))
-    # Ranks without a pair have no row, so that the map is no larger than its contents.
+    # Only ranks that have a pair get a row: the map is as large as its contents.
     shown = sorted(set(places.values()))[: 4 * _MOST_RANKS]
     labels = [str(place) for place in shown]
     in_all = reported.pairs_in_all

@@ -227,7 +227,7 @@ def _gain_axis(lines: Sequence[Line]) -> Axis:
 
 def _by_name(lines: Sequence[Line]) -> list[Series]:
     names = varying([line.key for line in lines])
-    # On a narrow page names are cut: what all have says nothing.
+    # Narrow pages cut names: a pattern that all curves have is left out.
     one = len({line.key.pattern for line in lines}) == 1
     x = [_named(replace(n.key, pattern="") if one else n.key, names) for n in lines]
     return [_series("gain", lines, x, 0), Series("equal", x, [1.0] * len(x), form="limit")]

@@ -305,7 +305,7 @@ def _unequal_finding(result: Result) -> Finding | None:
 def _first_of(
     result: Result, is_one: Callable[[Measurement], bool], what: str, anchor: str
 ) -> Finding | None:
-    """How many of the valid phases are such ones, and the first of them."""
+    """How many of the valid phases this holds for, and the first of them."""
     phases = valid(result)
     some = [m for m in phases if is_one(m)]
     if not some:

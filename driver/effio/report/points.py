@@ -288,7 +288,7 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         return lambda point: AxisValue(name, point.axes[name])
 
     def column(name: str, of: Callable[[Statement], float | None], **more: Any) -> Made:
-        """A column of a number of the statement of a point."""
+        """A column with a number from the points' statements."""
 
         def cell(point: Point) -> Cell:
             found = stated[id(point)]

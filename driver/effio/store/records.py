@@ -35,11 +35,19 @@ def _nothing_to_empty(value: object) -> object:
 
 
 # Numbers of the engine are numbers: no text, no booleans. Bounds are far beyond any machine, and
-# keep sums and quotients finite.
+# keep sums and quotients finite. `Field` is for models of pydantic, `Meta` for what msgspec reads.
 MAX_NUMBER = 1e30
-Number = Annotated[float, Field(strict=True, ge=-MAX_NUMBER, le=MAX_NUMBER)]
-Seconds = Annotated[float, Field(strict=True, ge=0, le=1e15)]
-Count = Annotated[int, Field(strict=True, ge=0, le=2**63)]
+_MAX_SECONDS = 1e15
+_MOST = 2**63 - 1
+Number = Annotated[
+    float,
+    Field(strict=True, ge=-MAX_NUMBER, le=MAX_NUMBER),
+    Meta(ge=-MAX_NUMBER, le=MAX_NUMBER),
+]
+Seconds = Annotated[float, Field(strict=True, ge=0, le=_MAX_SECONDS), Meta(ge=0, le=_MAX_SECONDS)]
+Count = Annotated[int, Field(strict=True, ge=0, le=_MOST), Meta(ge=0, le=_MOST)]
+Whole = Annotated[int, Meta(ge=-_MOST - 1, le=_MOST)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
 Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
 
@@ -57,57 +65,49 @@ def as_count(value: object) -> int:
     return value if isinstance(value, int) and as_number(value) is not None else 0
 
 
-# The same, of lines that msgspec reads.
-LineNumber = Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
-LineSeconds = Annotated[float, Meta(ge=0, le=1e15)]
-LineCount = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-LineWhole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-Text = Annotated[str, Meta(max_length=MAX_TEXT)]
-
-
 # They cannot refer to themselves, so the garbage collector need not look at them.
 class Part(Struct, frozen=True, gc=False):
     """A part of a line that msgspec reads."""
 
 
 class Metric(Part, frozen=True):
-    value: LineNumber | None
+    value: Number | None
     unit: Text
     better: Literal["higher", "lower"]
     reason: Text = ""
 
 
 class Spread(Part, frozen=True):
-    min: LineSeconds
-    mean: LineSeconds
-    max: LineSeconds
+    min: Seconds
+    mean: Seconds
+    max: Seconds
 
 
 class Span(Part, frozen=True):
-    begin: LineSeconds = field(name="begin_seconds")
-    end: LineSeconds = field(name="end_seconds")
+    begin: Seconds = field(name="begin_seconds")
+    end: Seconds = field(name="end_seconds")
 
 
 class CallTimes(Part, frozen=True):
     """Seconds; buckets as [begin in ns, count]."""
 
-    count: LineCount
-    min: LineSeconds
-    mean: LineSeconds
-    max: LineSeconds
-    p50: LineSeconds
-    p90: LineSeconds
-    p99: LineSeconds
-    p999: LineSeconds = field(name="p99.9")
-    p9999: LineSeconds = field(name="p99.99")
-    buckets: Annotated[list[tuple[LineCount, LineCount]], Meta(max_length=100_000)] = field(
+    count: Count
+    min: Seconds
+    mean: Seconds
+    max: Seconds
+    p50: Seconds
+    p90: Seconds
+    p99: Seconds
+    p999: Seconds = field(name="p99.9")
+    p9999: Seconds = field(name="p99.99")
+    buckets: Annotated[list[tuple[Count, Count]], Meta(max_length=100_000)] = field(
         name="buckets_begin_ns_count"
     )
 
 
 class NetworkBytes(Part, frozen=True):
-    received_bytes: LineCount
-    sent_bytes: LineCount
+    received_bytes: Count
+    sent_bytes: Count
 
 
 class Network(Part, frozen=True):
@@ -115,28 +115,28 @@ class Network(Part, frozen=True):
 
     interfaces: NetworkBytes | None = None  # of the nodes, all users
     client: NetworkBytes | None = None  # of the file system's clients
-    copies: LineNumber = 1.0  # how often a byte that is written leaves the node
+    copies: Number = 1.0  # how often a byte that is written leaves the node
 
 
 class Cache(Part, frozen=True):
     verdict: Text = "unknown"
     reason: Text = ""
     ways: Annotated[list[Text], Meta(max_length=20)] = []
-    resident_before_fraction: LineNumber | None = None
-    resident_after_fraction: LineNumber | None = None
-    process_read_bytes: LineWhole | None = None
-    process_written_bytes: LineWhole | None = None
-    device_read_bytes: LineWhole | None = None
-    device_written_bytes: LineWhole | None = None
+    resident_before_fraction: Number | None = None
+    resident_after_fraction: Number | None = None
+    process_read_bytes: Whole | None = None
+    process_written_bytes: Whole | None = None
+    device_read_bytes: Whole | None = None
+    device_written_bytes: Whole | None = None
     client: Text | None = None
-    client_read_bytes: LineWhole | None = None
-    client_written_bytes: LineWhole | None = None
+    client_read_bytes: Whole | None = None
+    client_written_bytes: Whole | None = None
     # Of the bytes: the share that came from storage, or had reached it when the clock stopped.
-    storage_fraction: LineNumber | None = None
+    storage_fraction: Number | None = None
     # Share of the bytes, read from files that the run did not write, that were never written.
-    hole_fraction: LineNumber | None = None
-    unwritten_bytes: LineWhole | None = None
-    others_bytes: LineWhole | None = None
+    hole_fraction: Number | None = None
+    unwritten_bytes: Whole | None = None
+    others_bytes: Whole | None = None
     # On file systems of servers.
     network: Network | None = None
 
@@ -146,8 +146,8 @@ class Failure(Part, frozen=True):
     operation: Text = ""
     cause: Text = ""
     path: Text | None = None
-    offset_bytes: LineWhole | None = None
-    rank: LineWhole | None = None
+    offset_bytes: Whole | None = None
+    rank: Whole | None = None
     host: Text | None = None
 
     def text(self) -> str:
@@ -333,16 +333,16 @@ class Run(BaseModel):
 class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
     benchmark: Text
     access: Text
-    ranks: LineCount
-    nodes: LineCount
-    bytes: LineCount
-    operations: LineCount
+    ranks: Count
+    nodes: Count
+    bytes: Count
+    operations: Count
     seconds: dict[str, Spread]
     rate: Metric
     valid: bool
     pattern: Text = ""
     where: dict[str, Any] = {}
-    repetition: LineCount = 1  # from 1
+    repetition: Count = 1  # from 1
     invalid_reason: Text = ""
     stopped_by: Text = ""
     call_times: CallTimes | None = None
@@ -350,8 +350,8 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
     hints_asked: dict[str, Text] = {}
     hints_granted: dict[str, Text] = {}
     hints_echoed: bool | None = None
-    verified_bytes: LineCount = 0
-    error_count: LineCount = 0
+    verified_bytes: Count = 0
+    error_count: Count = 0
     errors: Annotated[list[Failure], Meta(max_length=10_000)] = []
     cache: Cache | None = None
     span: Span | None = None  # when it was, since the benchmark began to measure
@@ -376,12 +376,12 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
 class Samples(Part, frozen=True):
     """What a mean is based on, in the unit of its figure."""
 
-    count: LineCount
-    min: LineNumber | None = None
-    max: LineNumber | None = None
-    deviation: LineNumber | None = None
-    low95: LineNumber | None = None
-    high95: LineNumber | None = None
+    count: Count
+    min: Number | None = None
+    max: Number | None = None
+    deviation: Number | None = None
+    low95: Number | None = None
+    high95: Number | None = None
 
     @property
     def half95(self) -> float | None:
@@ -406,16 +406,16 @@ class StuckCall(Part, frozen=True):
     """The ranks of a run that hung in the same call."""
 
     call: Text
-    ranks: Annotated[list[LineCount], Meta(max_length=10_000)]
+    ranks: Annotated[list[Count], Meta(max_length=10_000)]
     step: Text = ""
     waits: bool = False  # for other ranks only
     hosts: Annotated[list[Text], Meta(max_length=10_000)] = []
-    silent_seconds: LineNumber = 0.0
+    silent_seconds: Number = 0.0
 
 
 class End(Part, frozen=True, tag_field="kind", tag="end"):
     status: Text
-    exit_code: LineCount
+    exit_code: Count
     reason: Text = ""
     errors: Annotated[list[Failure], Meta(max_length=10_000)] = []
     detail: dict[str, Any] = {}

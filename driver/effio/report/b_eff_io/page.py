@@ -33,7 +33,7 @@ def partition_of(m: Measurement | records.Figure) -> int:
 
 
 def rate_of(m: Measurement) -> float | None:
-    """None where there is none that counts; a rate is not negative."""
+    """The rate of a valid measurement, else None. No rate is negative."""
     value = m.rate.value
     return value if m.valid and value is not None and value >= 0 else None
 

@@ -55,7 +55,7 @@ def cells_of(
 def evidence_at(
     result: Result, f: FigureRecord, passes: Collection[tuple[object, object]] = ()
 ) -> list[Evidence]:
-    """Where the bytes of a figure were; without passes, of its own pattern and access."""
+    """Where the bytes of a figure were. If no passes are given: those of its pattern and access."""
     own = ((f.where.get("pattern"), f.where.get("access")),)
     return evidence_of(cells_of(result, f, passes or own), result.run.clock.virtual)
 
