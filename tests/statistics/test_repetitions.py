@@ -141,6 +141,9 @@ def test_kendalls_score_of_many_values_is_exact() -> None:
     # Each value of the first half is above each of the second: 2000 x 2000 pairs fall.
     assert float(pairs_up(np.roll(np.arange(4000.0), 2000))) == 7_998_000 - 2 * 4_000_000
     assert float(pairs_up(np.ones(4000))) == 0
+    # One row of a table is counted pair by pair.
+    for values in (np.sin(np.arange(777.0)), np.arange(777.0) % 10):
+        assert float(pairs_up(values)) == float(pairs_up(values[None])[0])
 
 
 def test_the_whole_and_the_fast_way_find_the_same() -> None:

@@ -8,6 +8,7 @@ say the same. (Welch 1947 for two samples, Student for pairs, Holm 1979 for many
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from collections.abc import Sequence
@@ -130,10 +131,10 @@ def _median_place(count: int) -> int:
         return 0
     from scipy.special import bdtr
 
-    place = 1
-    while place < count / 2 and 2 * float(bdtr(place, count, 0.5)) <= SIGNIFICANCE:
-        place += 1
-    return place
+    def too_likely(place: int) -> bool:
+        return 2 * float(bdtr(place, count, 0.5)) > SIGNIFICANCE
+
+    return 1 + bisect.bisect_left(range(1, (count + 1) // 2), True, key=too_likely)
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:

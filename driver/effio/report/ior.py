@@ -190,11 +190,12 @@ def mix_table(result: Result) -> Table:
 
 
 def _course(m: Measurement, style: int) -> Series | None:
-    reported = members_of(m).time_series
-    if (reported.slice_seconds or 0) <= 0 or len(reported.bytes) < 3:
+    detail = members_of(m)
+    slices = detail.time_series
+    amounts, seconds = slices.bytes, slices.slice_seconds
+    if len(amounts) < 3 or (seconds or 0) <= 0:
         return None
-    end = members_of(m).span_seconds.get("transfer", 0.0)
-    middles, rates = common.course(reported.bytes, reported.slice_seconds, end)
+    middles, rates = common.course(amounts, seconds, detail.span_seconds.get("transfer", 0.0))
     return Series(f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}", middles, rates, style)
 
 
@@ -286,6 +287,8 @@ def _tail_finding(result: Result) -> Finding | None:
 
 def _inequality(m: Measurement) -> float | None:
     """The fastest rank's rate over the slowest one's."""
+    if m.ranks < 2:
+        return None
     ranks = members_of(m).rank_rate_bytes_per_second
     lowest, highest = ranks.min or 0.0, ranks.max or 0.0
     return highest / lowest if highest and lowest > 0 else None
@@ -325,8 +328,9 @@ def _unsteady_finding(result: Result) -> Finding | None:
 
 def _reads_own_node(m: Measurement) -> bool:
     """Only where nothing shows that the bytes came from storage."""
-    stored = m.cache is not None and m.cache.verdict == "device"
-    return m.access == "read" and bool(members_of(m).ranks_on_own_node) and not stored
+    if m.access != "read" or (m.cache is not None and m.cache.verdict == "device"):
+        return False
+    return bool(members_of(m).ranks_on_own_node)
 
 
 def _own_node_finding(result: Result) -> Finding | None:

@@ -222,8 +222,8 @@ class _Places:
 def _read(stream: IO[bytes], path: Path) -> Result:
     with _without_collections():
         result = _read_lines(stream, path)
-    if len(result.measurements) + len(result.figures) > _MANY:
-        gc.freeze()
+        if len(result.measurements) + len(result.figures) > _MANY:
+            gc.freeze()
     return result
 
 

@@ -109,8 +109,9 @@ def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | N
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
     means = _means(result)
-    reported = [(m, members_of(m).batch_means) for m in result.measurements if m.valid]
-    passes = [(m, one) for m, one in reported if one]
+    passes = [
+        (m, one) for m in result.measurements if m.valid and (one := members_of(m).batch_means)
+    ]
     tables = [spread_table(several)] if several else []
     if certain := [(f, i) for f, i in means if (i.rounds or 0) >= FEWEST or i.method == _LEFT_OUT]:
         tables.append(_means_table(certain))
