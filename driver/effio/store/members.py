@@ -74,8 +74,8 @@ class Members:
 
     __slots__ = ("_readers", "_values")
 
-    def __init__(self, values: object, readers: Readers) -> None:
-        self._values = values if isinstance(values, dict) else {}
+    def __init__(self, values: Mapping[str, Any], readers: Readers) -> None:
+        self._values = values
         self._readers = readers
 
     def __bool__(self) -> bool:
@@ -112,7 +112,8 @@ def _reader(field: Field) -> Read:
     keep = field["type"] in ("number", "integer", "boolean")
     missing = {"string": "", "object": {}}.get(field["type"])
     if "members" in field:
-        missing = Members(None, _readers_of(field["members"]))
+        readers = _readers_of(field["members"])
+        missing = Members({}, readers)
 
     def of_map(value: object) -> Any:
         known = {n: one(v) for n, v in value.items()} if isinstance(value, dict) else {}
@@ -132,6 +133,8 @@ def _reader(field: Field) -> Read:
 
     if shape == "one" and missing is None:
         return one
+    if shape == "one" and "members" in field:  # by far the most often read
+        return lambda value: Members(value, readers) if isinstance(value, dict) else missing
     return {"map": of_map, "rows": of_rows, "list": of_list, "one": of_one}[shape]
 
 
@@ -187,7 +190,7 @@ def _detail(benchmark: str, figure: str) -> Readers:
 def members_of(record: Measurement | Figure | None) -> Members:
     """The `detail` of a record; without a record every member is missing."""
     if record is None:
-        return Members(None, _detail("", ""))
+        return Members({}, _detail("", ""))
     name = record.name if isinstance(record, Figure) else ""
     return Members(record.detail, _detail(record.benchmark, name))
 
@@ -204,4 +207,5 @@ def _of_run(member: str) -> Readers:
 
 def run_members(run: Run, member: str) -> Members:
     """What a benchmark adds to the run line under this name."""
-    return Members(run.extra.get(member), _of_run(member))
+    value = run.extra.get(member)
+    return Members(value if isinstance(value, dict) else {}, _of_run(member))
