@@ -20,7 +20,7 @@ from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder, reported_result
-from effio.store.reader import Result
+from effio.store.reader import Result, without_collections
 
 
 def load(path: Path) -> tuple[str, Result, list[str]]:
@@ -188,11 +188,12 @@ def page_of(
     balances: Sequence[Balance] = (),
 ) -> str:
     """One page about these runs (folders or result files)."""
-    loaded = [load(path) for path in paths]
-    reports = [report_of(*one, ceilings=ceilings, probe=probe) for one in loaded]
-    results = [result for _, result, _ in loaded]
-    together = together_blocks(reports, results, balances)
-    return render(reports, [str(p) for p in paths], together)
+    with without_collections():
+        loaded = [load(path) for path in paths]
+        reports = [report_of(*one, ceilings=ceilings, probe=probe) for one in loaded]
+        results = [result for _, result, _ in loaded]
+        together = together_blocks(reports, results, balances)
+        return render(reports, [str(p) for p in paths], together)
 
 
 def write_report(
