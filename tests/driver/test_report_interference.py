@@ -21,6 +21,7 @@ def slow_down(
     value: float | None,
     low: float | None = None,
     high: float | None = None,
+    rounds: int | None = None,
     **more: Any,
 ) -> made.Line:
     where = {"group": group, "benchmark": NAMES[group], "beside": str(3 - group), **more}
@@ -28,7 +29,7 @@ def slow_down(
     line = made.figure(name, value, "1", benchmark="interference", where=where)
     line["metric"]["better"] = "lower"
     if value is not None:
-        count = 1 if low is None else 3
+        count = rounds or (1 if low is None else 3)
         line["samples"] = {
             "count": count, "min": value, "max": value, "deviation": None,
             "low95": low, "high95": high,
@@ -118,10 +119,21 @@ def test_one_round_is_reported_with_its_doubt(tmp_path: Path) -> None:
     interference = report(
         tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern="")
     )
-    assert any(
-        t.endswith("in a single round: chance is not ruled out.") for t in texts(interference)
-    )
+    assert any(t.endswith("in 1 round: chance is not ruled out.") for t in texts(interference))
     assert interference.headline.interval == "one round says nothing about the next"
+
+
+def test_three_rounds_are_not_called_one(tmp_path: Path) -> None:
+    """The default: too few for an interval, and more than one."""
+    interference = report(
+        tmp_path,
+        slow_down(1, 2.0, rounds=3),
+        slow_down(1, 2.0, rounds=3, access="write", pattern=""),
+        slow_down(2, None),
+    )
+    assert any(t.endswith("in 3 rounds: chance is not ruled out.") for t in texts(interference))
+    assert interference.headline.interval.endswith(" (range of 3)")
+    assert "1 slow-down is not known: a group failed." in texts(interference)
 
 
 def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def _interval(figure: Figure) -> str:
     """The interval of the headline, or why there is none."""
     ends = _ends(figure)
     if ends is None or figure.samples is None:
-        return "one round says nothing about the next"
+        one = figure.samples is None or figure.samples.count < 2
+        return "one round says nothing about the next" if one else common.interval_of(figure)
     return f"{' to '.join(ends)} (95 %, {fmt.count_of(figure.samples.count, 'round')})"
 
 
@@ -98,7 +99,9 @@ def _sentences(result: Result) -> list[Finding]:
     if any(interval(f)[0] is not None for f in known(result, "slow_down")):
         text = "No phase is slower next to another group than chance explains."
     elif phases:
-        text = f"{_slower(phases[0], names, 'was')}, in a single round: chance is not ruled out."
+        samples = phases[0].samples
+        rounds = fmt.count_of(samples.count if samples else 1, "round")
+        text = f"{_slower(phases[0], names, 'was')}, in {rounds}: chance is not ruled out."
     return [Finding(text, _PHASES, "info")] if text else []
 
 
@@ -106,7 +109,8 @@ def _failure(result: Result) -> Finding | None:
     missing = len(result.figures_named("slow_down")) - len(known(result, "slow_down"))
     if not missing:
         return None
-    text = f"{fmt.count_of(missing, 'slow-down')} are not known: a group failed."
+    are = "is" if missing == 1 else "are"
+    text = f"{fmt.count_of(missing, 'slow-down')} {are} not known: a group failed."
     return Finding(text, _MATRIX, "bad")
 
 
