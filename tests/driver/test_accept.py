@@ -353,15 +353,24 @@ def test_a_rule_judges_a_figure_by_its_exact_name(tmp_path: Path) -> None:
     )
 
 
-def test_simulated_results_are_rehearsed_and_stamped(tmp_path: Path, effio: Effio) -> None:
+@pytest.mark.parametrize(
+    ("own", "simulated_one"),
+    [
+        ('"virtual":false', '"virtual":true'),
+        ('"backend":{"name":"mpiio"', '"backend":{"name":"null"'),
+    ],
+)
+def test_simulated_results_are_rehearsed_and_stamped(
+    tmp_path: Path, effio: Effio, own: str, simulated_one: str
+) -> None:
     limit = rule(kind="threshold", at_least="1GB/s", repetitions=3, from_storage=True)
     run = ior(tmp_path, "sim", (2.0e9, 2.1e9, 2.05e9), cache={"verdict": "unknown"})
-    text = run.path.read_text().replace('"virtual":false', '"virtual":true')
-    assert '"virtual":true' in text
+    text = run.path.read_text().replace(own, simulated_one)
+    assert simulated_one in text
     run.path.write_text(text)
     simulated = Judged("sim", run.path, read_result(run.path), {})
     refused = accept(limit, [simulated])
-    assert refused.outcomes[0].reason.startswith("measured in virtual time")
+    assert refused.outcomes[0].reason.startswith("simulated (virtual time or backend null)")
     rehearsed = accept(limit, [simulated], rehearse=True)
     assert rehearsed.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
     # Evidence is still required of a real run.

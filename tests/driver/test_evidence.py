@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from driver import made
+from driver import made, test_report_mdtest
+from effio.judge.samples import Judged
 from effio.report.build import load, report_of
-from effio.report.listing import line_of
+from effio.report.listing import NUMBER, line_of
 from effio.report.model import Report
+from effio.report.points import number_of
+from effio.report.trend import trend_of
 from effio.store.evidence import Place, evidence_of, source_of
 from effio.store.folder import RunFolder
 from effio.store.reader import read_result
+from effio.store.table import TABLES, rows_of
 from effio.store.traffic import Traffic, counters
 
 MB = 1_000_000
@@ -71,6 +76,46 @@ def test_the_tick_is_that_of_the_headlines_own_cell(
     assert "read came from" not in tick.text
     row = line_of(RunFolder(tmp_path), read_result(tmp_path / "result.jsonl"))
     assert row["figure"] == f"highest rate = 100.0 MB/s{mark}"
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"clock": {"virtual": True}}, "time is virtual"),
+        ({"backend": {"name": "null", "settings": {}}}, "the backend null keeps nothing"),
+        ({"options": {"backend": "null"}}, "the backend null keeps nothing"),
+    ],
+)
+def test_simulated_numbers_are_simulated_wherever_they_are_listed(
+    tmp_path: Path, more: dict[str, Any], why: str
+) -> None:
+    """Also the numbers that count no bytes, of which evidence says nothing."""
+    path = tmp_path / "result.jsonl"
+    first, *others = test_report_mdtest.made_lines()
+    del first["backend"]  # overlap has it among its options alone
+    made.write(path, [first | more, *others])
+    result = read_result(path)
+    texts = [finding.text for finding in report_of("r", result).findings]
+    assert f"Simulated: {why} and no storage was touched." in texts
+    row = line_of(RunFolder(tmp_path), result)
+    assert row["value"]
+    assert row["mark"] == "simulated"
+    assert json.loads(row[NUMBER])[5] == number_of(result).evidence == "simulated"
+    trend = trend_of("t", [Judged("r", path, result, {})])
+    assert trend.courses[0].nights[0].evidence == ["simulated"]
+    assert all(row["simulated"] for table in TABLES for row in rows_of(table, "r", result))
+
+
+def test_a_run_without_a_value_is_listed_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "result.jsonl"
+    lines = test_report_mdtest.made_lines()
+    for line in lines:
+        if line["kind"] == "figure":
+            line["metric"] |= {"value": None, "reason": "no iteration has a rate"}
+    made.write(path, lines)
+    row = line_of(RunFolder(tmp_path), read_result(path))
+    assert (row["headline"], row["value"]) == ("File creation", "")
+    assert row["interval"] == "no iteration has a rate"
 
 
 def test_shares_are_by_bytes_and_unknown_is_not_nothing(tmp_path: Path) -> None:

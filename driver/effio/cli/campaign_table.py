@@ -14,7 +14,6 @@ from effio.campaign.run import UnitDone
 from effio.errors import ExitCode
 from effio.report.model import AxisValue, Cell, Column, Quantity, Table
 from effio.report.points import Point, number_of
-from effio.report.registry import reporter_of
 
 
 @dataclass
@@ -52,7 +51,7 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
         result = one.result()
         if result is None:
             continue
-        number = number_of(reporter_of(result).headline(result))
+        number = number_of(result)
         row.measured = row.measured or Point({}, number.name, number.unit)
         row.measured.add(number)
     return list(rows.values())

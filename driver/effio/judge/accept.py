@@ -118,14 +118,14 @@ def limit_text(rule: Rule) -> str:
 
 
 def _is_simulated(picked: Picked) -> bool:
-    return picked.run.result.run.clock.virtual
+    return picked.run.result.run.simulated
 
 
 def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) -> None:
     if not picked:
         raise OpenError("not measured" + (f": {lacking}" if lacking else ""))
     if not rehearse and any(map(_is_simulated, picked)):
-        raise OpenError("measured in virtual time: the rates of a model are not those of a system")
+        raise OpenError("simulated (virtual time or backend null): not the rates of a system")
     if isinstance(rule, (Valid, Condition)):
         return
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]

@@ -250,7 +250,7 @@ def predict(profile: Profile, steps: Sequence[Imitation], runs: Sequence[Judged]
     by_tag: dict[str, list[Judged]] = {step.tag: [] for step in steps}
     whole = {tag: step.tag for step in steps for tag in step.tags}
     for run in runs:
-        if not run.result.run.clock.virtual and tag_of(run) in whole:
+        if not run.result.run.simulated and tag_of(run) in whole:
             by_tag[whole[tag_of(run)]].append(run)
     expected = [_expected(s, one, by_tag[s.tag]) for s in steps for one in s.measures]
     ours = [run for some in by_tag.values() for run in some]

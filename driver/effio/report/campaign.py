@@ -265,7 +265,10 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
             (Column("value"), lambda row: row[1].name),
             (Column("measured", "1"), lambda row: quantity(row[1].value, row[1].unit)),
             (Column("verdict"), lambda row: verdicts[row[1].valid]),
-            (Column("evidence"), lambda row: short_of(row[1].evidence)),
+            (
+                Column("evidence"),
+                lambda row: short_of(row[1].evidence, row[0].result.run.simulated),
+            ),
             (Column("outcome"), lambda row: row[0].result.status),
             (Column("started"), lambda row: row[0].result.run.started),
         ],
@@ -274,15 +277,16 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     return replace(table, narrow_cards=True)
 
 
-def _evidence_findings(headlines: Sequence[Headline]) -> list[Finding]:
-    places = [place for h in headlines if (place := short_of(h.evidence))]
+def _evidence_findings(runs: Sequence[Judged], headlines: Sequence[Headline]) -> list[Finding]:
+    simulated = [run.result.run.simulated for run in runs]
+    each = zip(headlines, simulated, strict=True)
+    places = [place for h, modeled in each if (place := short_of(h.evidence, modeled))]
     if not places:
         return []
     counts = {place: places.count(place) for place in unique(places)}
     text = "; ".join(f"{place}: {fmt.count_of(n, 'run')}" for place, n in counts.items())
     stored = not any(mark_of(h.evidence) for h in headlines)
-    known = not any(one.simulated for h in headlines for one in h.evidence)
-    level: Level = ("good" if known else "info") if stored else "warn"
+    level: Level = ("info" if any(simulated) else "good") if stored else "warn"
     return [Finding(f"Where the bytes of the numbers were: {text}.", "runs", level)]
 
 
@@ -330,7 +334,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     if invalid:
         text = f"The number of {fmt.count_of(invalid, 'run')} is not valid and counts nowhere."
         found.append(Finding(text, level="warn"))
-    found += _evidence_findings(headlines)
+    found += _evidence_findings(runs, headlines)
     alone = sum(p.interval is None for p in points)
     if alone:
         text = (

@@ -203,7 +203,7 @@ def _judged(
     """The line with where the bytes were. A rate of memory does not answer a question about
     storage; one of which nothing is known is shown with what is."""
     reported = replace(reported, source=source_of(cells, result.run, traffic_of(result)))
-    evidence = evidence_of(cells, result.run.clock.virtual)
+    evidence = evidence_of(cells, result.run.simulated)
     place = place_of(evidence)
     if not evidence or not line.from_storage or place not in (Place.CACHE, Place.MIXED):
         return reported

@@ -126,7 +126,7 @@ def values_of(chart: Chart, runs: Sequence[Judged]) -> Iterator[Measured]:
             own = {"access": m.access, "pattern": m.pattern, "ranks": str(m.ranks)}
             at = {**axes, **own, **_where(m.where)}
             if m.valid and m.rate.value is not None and _wanted(chart, at):
-                place = short_of(evidence_of([m], run.result.run.clock.virtual))
+                place = short_of(evidence_of([m], run.result.run.simulated))
                 yield Measured(at, m.rate.value, m.rate.unit, m.bytes, place=place)
 
 

@@ -106,16 +106,19 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     seconds = seconds_of(result)
     row["took"] = "" if seconds is None else fmt.duration(seconds)
     headline = reporter_of(result).headline(result)
+    # Without a value this says why.
+    row["headline"], row["interval"] = headline.name, headline.sureness()
     if headline.value is not None:
-        row["headline"], row["value"] = headline.name, headline.shown()
-        row["interval"] = headline.sureness()
-        row["mark"] = mark_of(headline.evidence)
+        row["value"] = headline.shown()
+        # Also of numbers that count no bytes, and have no evidence.
+        row["mark"] = "simulated" if result.run.simulated else mark_of(headline.evidence)
         row["figure"] = f"{headline.name} = {headline.shown()}"
         if row["mark"]:
             row["figure"] += f" ({row['mark']})"
     own = (headline.name, headline.unit, headline.value, headline.sureness())
     identity = record.id if record is not None else ""
-    row[NUMBER] = json.dumps([*own, identity, short_of(headline.evidence), headline.valid])
+    place = short_of(headline.evidence, result.run.simulated)
+    row[NUMBER] = json.dumps([*own, identity, place, headline.valid])
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row

@@ -221,7 +221,7 @@ def balance_finding(result: Result) -> Finding | None:
 def _counts(result: Result) -> str:
     """Whether an operation counts when the file system says so, or when it was flushed: only the
     evidence says whether storage has it then."""
-    if result.run.clock.virtual:
+    if result.run.simulated:
         return "simulated operations"
     synced = [
         name for name in ("sync-files", "sync-phases") if result.run.options.get(name) is True

@@ -124,7 +124,7 @@ def cell_table(result: Result) -> Table:
     cells = _cells(result)
 
     def evidence(f: FigureRecord) -> str:
-        return short_of(common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual))
+        return short_of(common.evidence_of(cells.get(_key(f), []), result.run.simulated))
 
     return table_of(
         _with_size(result.figures_named("hidden_share")),
@@ -233,7 +233,7 @@ def cost_finding(result: Result) -> Finding | None:
 def binding_finding(result: Result) -> Finding | None:
     """A rank that is bound to one processor shares it with whatever helps it."""
     system = result.run.system
-    if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.clock.virtual:
+    if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.simulated:
         return None
     return Finding(
         "Rank 0 may use one processor only, so its helper thread has no separate one. Start with"

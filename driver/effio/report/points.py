@@ -22,11 +22,12 @@ from effio.judge.samples import Judged
 from effio.report import model
 from effio.report.common import interval_of, lies_at
 from effio.report.listing import NUMBER
-from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Headline, Quantity, Table
+from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Quantity, Table
 from effio.report.parts import differing
 from effio.report.registry import reporter_of
 from effio.store.evidence import evidence_of, is_reading, short_of
 from effio.store.index import Entry, Index, encodable
+from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.table import AXIS
 from effio.text import count_of
@@ -135,14 +136,15 @@ def _described(run: Judged, wanted: str) -> Described:
     )
 
 
-def number_of(headline: Headline) -> Number:
+def number_of(result: Result) -> Number:
     """The number of a run, with all that its headline claims."""
+    headline = reporter_of(result).headline(result)
     return Number(
         headline.name,
         headline.unit,
         headline.value,
         headline.sureness(),
-        short_of(headline.evidence),
+        short_of(headline.evidence, result.run.simulated),
         headline.valid,
     )
 
@@ -162,6 +164,8 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
 def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     """The evidence of the headline if that is the figure, else of the measurements at its place
     that move bytes in the direction of its name; empty for a figure that does not count bytes."""
+    if run.result.run.simulated:
+        return short_of([], simulated=True)
     headline = reporter_of(run.result).headline(run.result)
     if (headline.name, headline.value) == (name, figure.metric.value):
         return short_of(headline.evidence)
@@ -170,7 +174,7 @@ def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     there = [m for m in run.result.measurements if lies_at(m.where, figure.where)]
     if "read" in name or "write" in name:
         there = [m for m in there if is_reading(m.access) is is_reading(name)]
-    return short_of(evidence_of(there, run.result.run.clock.virtual))
+    return short_of(evidence_of(there))
 
 
 def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
@@ -190,7 +194,7 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
 def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
     if not wanted:
-        return number_of(reporter_of(run.result).headline(run.result))
+        return number_of(run.result)
     figure = run.result.figure(wanted)
     if figure is not None:
         return _number_of(run, wanted, figure)
@@ -198,7 +202,7 @@ def _value_of(run: Judged, wanted: str) -> Number:
     rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
     unit = those[0].rate.unit if those else ""
     own = f"no interval: the median of {count_of(len(rates), 'rate')}"
-    places = short_of(evidence_of([m for m in those if m.valid], run.result.run.clock.virtual))
+    places = short_of(evidence_of([m for m in those if m.valid]), run.result.run.simulated)
     valid = all(m.valid for m in those) if those else None
     return Number(f"{wanted} rate", unit, median(rates) if rates else None, own, places, valid)
 

@@ -57,7 +57,7 @@ def _peaks_of(
             own = key.benchmark.replace("_", "-") == run.result.benchmark
             nodes = key.axis("nodes")
             if own and nodes in (None, run.result.run.system.nodes):
-                moved = evidence_of(run.result.measurements, run.result.run.clock.virtual)
+                moved = evidence_of(run.result.measurements, run.result.run.simulated)
                 in_memory = place_of(moved) is Place.CACHE
                 if (peak := of.limit_of_run(run.result, in_memory)) is not None:
                     found[key] = peak

@@ -316,8 +316,11 @@ def words_of(evidence: Sequence[Evidence]) -> str:
     return "; ".join(one.words() for one in evidence)
 
 
-def short_of(evidence: Sequence[Evidence]) -> str:
-    """The place for the cell of a table: "on storage"; empty for what does not count bytes."""
+def short_of(evidence: Sequence[Evidence], simulated: bool = False) -> str:
+    """The place for the cell of a table: "on storage"; empty for what does not count bytes, unless
+    the run is simulated: then every number of it is."""
+    if simulated:
+        return "simulated"
     return "; ".join(dict.fromkeys(one.short() for one in evidence))
 
 
@@ -346,7 +349,7 @@ def place_of(evidence: Sequence[Evidence]) -> Place:
 def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = None) -> str:
     """Where the bytes of these measurements were (or the names, if no bytes were moved), for the
     line of a card. All are of one run; `traffic` is that of this node's network during the run."""
-    evidence = evidence_of(cells, run.clock.virtual)
+    evidence = evidence_of(cells, run.simulated)
     if not evidence:
         return _source_of_names(cells, run)
     reported = []
@@ -388,7 +391,7 @@ def _over_network(one: Evidence, traffic: Traffic) -> str:
 def _source_of_names(cells: Sequence[Measurement], run: Run) -> str:
     if not cells:
         return ""
-    if run.clock.virtual:
+    if run.simulated:
         return "simulated"
     if run.file_system is not None and run.file_system.memory_backed:
         return "in memory"

@@ -326,6 +326,12 @@ class Run(BaseModel):
     manifest: Manifest | None = None
 
     @property
+    def simulated(self) -> bool:
+        """No storage was touched: the times are a model's, or the backend keeps nothing."""
+        name = self.backend.name if self.backend else self.options.get("backend")
+        return self.clock.virtual or name == "null"
+
+    @property
     def extra(self) -> dict[str, Any]:
         return self.model_extra or {}
 

@@ -59,6 +59,7 @@ def run_row(name: str, result: Result) -> Row:
         "directory": fs.path if fs else None,
         "backend": run.backend.name if run.backend else None,
         "virtual_time": run.clock.virtual,
+        "simulated": run.simulated,
         "engine_version": run.engine.version,
         "engine_revision": run.engine.revision,
         "command": json.dumps(run.command),
@@ -85,6 +86,7 @@ def _place(result: Result) -> Row:
         "mpi": " ".join(run.system.mpi.library.split()),
         "file_system": fs.type if fs else None,
         "mount_point": fs.mount_point if fs else None,
+        "simulated": run.simulated,
     }
 
 

@@ -56,14 +56,12 @@ _HINTS = {
 def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     """Where the bytes of the headline's own cell were; of all measurements where the headline is no
     number of bytes. Only what was on storage gets a tick."""
-    if result.run.file_system is None and not result.run.clock.virtual:
+    if result.run.simulated:
+        why = "time is virtual" if result.run.clock.virtual else "the backend null keeps nothing"
+        text = f"Simulated: {why} and no storage was touched."
+        return [Finding(text, "caches", "info", "cache")]
+    if result.run.file_system is None:
         return []  # messages only: nothing to cache
-    if result.run.clock.virtual:
-        return [
-            Finding(
-                "Simulated: time is virtual and no storage was touched.", "caches", "info", "cache"
-            )
-        ]
     of_all = evidence_of(result.measurements)
     evidence = headline.evidence or of_all
     if not evidence:

@@ -48,7 +48,7 @@ def claimed(
 ) -> Headline:
     """The headline as a claim about the measurements that it is computed from. `figure` is the mean
     that its interval is of. `after_sync`: its rate includes the sync, theirs does not."""
-    evidence = evidence_of(cell, result.run.clock.virtual, after_sync)
+    evidence = evidence_of(cell, result.run.simulated, after_sync)
     return replace(
         headline,
         counts=words_of(evidence),

@@ -57,7 +57,7 @@ def evidence_at(
 ) -> list[Evidence]:
     """Where the bytes of a figure were. If no passes are given: those of its pattern and access."""
     own = ((f.where.get("pattern"), f.where.get("access")),)
-    return evidence_of(cells_of(result, f, passes or own), result.run.clock.virtual)
+    return evidence_of(cells_of(result, f, passes or own), result.run.simulated)
 
 
 def _interval(f: FigureRecord) -> str:
