@@ -11,7 +11,7 @@ from driver import made
 from driver.conftest import Effio
 from effio.config.toml_file import MAX_BYTES
 from effio.errors import EffioError
-from effio.judge.rules import load_rules
+from effio.judge.rules import load_rules, shipped
 
 BAD = {
     "": "'schema' is missing",
@@ -113,3 +113,9 @@ def test_projections_are_marked(effio: Effio) -> None:
     assert done.returncode == 2
     assert "submission.toml:3:1: projection.0.value: 'many' is not a rate or time" in done.stderr
     assert "submission.toml:1:1: 'method' is missing" in done.stderr
+
+
+def test_the_help_names_all_rules_that_come_with_effio(effio: Effio) -> None:
+    # Lines break after hyphens, too.
+    text = " ".join(effio.call("accept", "--help").stdout.split()).replace("- ", "-")
+    assert f"come with effio: {' or '.join(reversed(shipped()))}." in text

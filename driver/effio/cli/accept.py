@@ -121,9 +121,10 @@ def command(
 ) -> None:
     """Judge runs by acceptance rules: pass, fail or not evaluable, each with its reason.
 
-    RULES is a TOML file, or the name of rules that come with effio: blue-waters. A RUN is a run (as
-    for show), several joined by commas, a campaign by its name, tag:NAME, or a folder with runs
-    anywhere in it; labels may come before it: servers=12:RUN. Exit code 1 if a rule fails.
+    RULES is a TOML file, or the name of rules that come with effio: blue-waters or
+    b_eff_io-official. A RUN is a run (as for show), several joined by commas, a campaign by its
+    name, tag:NAME, or a folder with runs anywhere in it; labels may come before it:
+    servers=12:RUN. Exit code 1 if a rule fails.
     """
     from effio.judge.systems import systems_of
     from effio.report.acceptance import acceptance_section
