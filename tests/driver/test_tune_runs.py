@@ -109,6 +109,22 @@ def test_the_planted_optimum_of_sim_is_found_and_its_files_are_ready_to_use(tune
     assert _bytes_of(folder) == before
 
 
+def test_a_varied_size_is_compared_although_it_names_its_measurements(tuned: Effio) -> None:
+    """256 KiB and 1 MiB are two rows of a report; each call takes 1 ms in addition."""
+    text = SIM.replace(
+        '"backend.rank-rate" = ["50MB/s", "200MB/s", "400MB/s"]', 'transfer = "1MiB"'
+    )
+    text = text.replace('"1MiB"\n[vary.env', '["1MiB"]\n[vary.env')
+    delayed = text.replace("[vary.opt", 'backend-options = "latency=1ms"\n[vary.opt')
+    (tuned.cwd / "size.toml").write_text(delayed)
+    done = _tune(tuned, "size.toml", *QUICK)
+    assert "A gain that holds in 2 of 2 groups" in done.stdout
+    record = _record(_folders(tuned)[0])
+    assert record["job"]["options"] == {"transfer": "1MiB"}
+    assert [g["chunk"] for g in record["groups"]] == ["all", "all"]
+    assert "Simulated: a gain is the model's, not one of storage." in record["notes"]
+
+
 def test_where_nothing_helps_it_says_so_and_writes_nothing_to_use(tuned: Effio) -> None:
     """And a second search has its own folder."""
     done = _tune(tuned, "flat.toml", *QUICK)

@@ -219,7 +219,20 @@ def test_a_setting_that_fails_is_out_and_says_why() -> None:
     # It is not run again.
     assert [t.name for t in machine.trials].count(best.id) == 1
     none = Machine(_planted, 0.01, 1, faulty={s.id: "refused" for s in SPACE})
-    assert _search(none).why == "no setting could be run"
+    assert _search(none).why == "no setting could be compared with the default"
+
+
+def test_settings_that_measure_something_else_are_no_answer() -> None:
+    """A varied size that is part of what a hints file distinguishes: no pair could be made."""
+    machine = Machine(_planted, 0.01, 1)
+
+    def other(trial: Trial) -> Reading:
+        machine.groups = (WRITE,) if trial.name == DEFAULT.id else (READ,)
+        return machine(trial)
+
+    outcome = Search(SPACE, other, Terms(runs=200)).run()
+    assert outcome.why == "no setting could be compared with the default"
+    assert {t.fault for t in outcome.tried} == {"it measures nothing that the default measures"}
 
 
 def test_a_winner_that_fails_in_the_confirmation_is_not_kept() -> None:

@@ -35,7 +35,8 @@ def headline(record: TuningRecord) -> str:
         where = "" if len(record.groups) == 1 else f" in {among}"
         return f"A gain that holds{where}: up to {best:.2f} times the default."
     if record.state == "nothing helps":
-        return f"Nothing helps: {record.why}."
+        known = not record.tried or any(not one.fault for one in record.tried)
+        return f"{'Nothing helps' if known else 'No answer'}: {record.why}."
     return f"Not finished: {record.why}."
 
 

@@ -13,6 +13,7 @@ from effio.errors import EffioError, ExitCode
 from effio.launch import job
 from effio.launch.choose import NoLauncherError
 from effio.launch.live import LiveView
+from effio.store.evidence import is_reading
 from effio.store.reader import Result, ResultError
 from effio.store.records import Measurement, as_count
 from effio.store.run_record import CampaignPart
@@ -26,7 +27,7 @@ from effio.tune.space import Tuning
 # coordinates of a measurement that are its pattern (none: its own) and its chunk
 # (docs/definitions/b-eff-io.md, Info file). Others take rules for all they do.
 _GROUPED_BY: Mapping[str, tuple[str, str]] = {
-    "ior": ("files", "transfer_bytes"),
+    "ior": ("files", "transfer_bytes"),  # the options files and transfer
     "b-eff-io": ("", ""),
     "flash-io": ("", ""),
 }
@@ -39,7 +40,11 @@ def group_of(m: Measurement, tuning: Tuning) -> Group:
     distinguished for the reader."""
     if tuning.benchmark not in _GROUPED_BY:
         return Group() if tuning.vary.hints else Group(access=m.access)
-    pattern_of, chunk_of = _GROUPED_BY[tuning.benchmark]
+    # What is varied distinguishes settings, not groups: no setting would have the default's.
+    pattern_of, chunk_of = (
+        "varied" if name.removesuffix("_bytes") in tuning.vary.options else name
+        for name in _GROUPED_BY[tuning.benchmark]
+    )
     pattern = str(m.where.get(pattern_of, "")) if pattern_of else m.pattern
     chunk = as_count(m.where.get(chunk_of))
     return Group(m.access or "all", pattern or "all", str(chunk) if chunk > 0 else "all")
@@ -70,6 +75,8 @@ def values_of(result: Result, tuning: Tuning) -> tuple[dict[Group, float], str]:
 
 def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
     """What a reader has to know of the requested hints, and of where bytes came from."""
+    if result.run.simulated:
+        yield "Simulated: a gain is the model's, not one of storage."
     for m in result.measurements:
         for key, value in m.hints_asked.items():
             if m.hints_echoed:
@@ -78,9 +85,10 @@ def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
                 yield f"The library drops {key}={value}."
             elif m.hints_granted[key] != value:
                 yield f"The library changes {key}={value} to {m.hints_granted[key]}."
-        if m.access == "read" and m.cache is not None and m.cache.verdict == "cache":
+        if m.cache is not None and m.cache.verdict == "cache":
             title = group_of(m, tuning).title
-            yield f"{title}: the reads came out of memory; a gain there is not one of storage."
+            moved = "reads came out of" if is_reading(m.access) else "writes were in"
+            yield f"{title}: the {moved} memory; a gain there is not one of storage."
 
 
 @dataclass

@@ -257,6 +257,8 @@ class Search:
             reading = self._trial("search", self._round, name, everywhere(setting))
             if reading.fault:
                 self._faults[name] = reading.fault
+            elif reading.values.keys().isdisjoint(self._groups):
+                self._faults[name] = "it measures nothing that the default measures"
             else:
                 self._seen.setdefault(name, {})[self._round] = reading.values
         self._round += 1
@@ -372,7 +374,7 @@ class Search:
         groups = self._judged(chosen, whole)
         setup, state, why = _held(chosen, groups, self._tuned_fault)
         if self._all and self._faults.keys() >= {s.id for s in self._all}:
-            why = "no setting could be run"
+            why = "no setting could be compared with the default"
         if not finished:
             setup, state, why = Setup(), "interrupted", "stopped before anything was confirmed"
         return Outcome(
