@@ -10,6 +10,7 @@ import pytest
 
 from driver import made
 from effio.judge.statistics import Interval
+from effio.report.build import report_of
 from effio.report.model import Axis, Column, Finding, Panel, Series, Table
 from effio.report.parts import (
     Maker,
@@ -125,3 +126,16 @@ def test_an_axis_of_texts_is_one_of_numbers_where_all_are() -> None:
     assert (axis.log, counted) == (False, True)
     axis, counted = x_axis("where.kind", ["2", "all"])
     assert (axis.title, axis.ticks, counted) == ("kind", (), False)
+
+
+def test_an_interrupted_cell_is_not_called_a_failed_call(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[1] |= made.invalid("stopped by a signal")
+    lines[2] |= made.invalid("short write") | {"error_count": 3}
+    result = read_result(made.write(tmp_path / "r.jsonl", lines))
+    texts = [finding.text for finding in report_of("r", result).findings]
+    first, second = (text for text in texts if "; the first: " in text)
+    assert first.startswith("1 measurement had failed calls or wrong data")
+    assert first.endswith("short write")
+    assert second.startswith("1 measurement is not valid")
+    assert second.endswith("stopped by a signal")

@@ -19,17 +19,18 @@ def invalid_cells(result: Result) -> list[Measurement]:
 def error_findings(result: Result) -> list[Finding]:
     findings = []
     bad = invalid_cells(result)
-    if bad:
-        first = bad[0]
+    failed = [m for m in bad if m.error_count]
+    # A signal ends a measurement without a failed call.
+    others = [m for m in bad if not m.error_count]
+    are = "is" if len(others) == 1 else "are"
+    for some, what in ((failed, "had failed calls or wrong data"), (others, f"{are} not valid")):
+        if not some:
+            continue
+        first = some[0]
         why = first.invalid_reason or (first.errors[0].text() if first.errors else "see the table")
-        findings.append(
-            Finding(
-                f"{fmt.count_of(len(bad), 'measurement')} had failed calls or wrong data; the "
-                f"first: {cell_name(first)}: {why}",
-                "errors",
-                "bad",
-            )
-        )
+        counted = fmt.count_of(len(some), "measurement")
+        text = f"{counted} {what}; the first: {cell_name(first)}: {why}"
+        findings.append(Finding(text, "errors", "bad"))
     end = result.end
     if end is None:
         findings.append(
