@@ -353,6 +353,21 @@ def test_a_rule_judges_a_figure_by_its_exact_name(tmp_path: Path) -> None:
     )
 
 
+def test_names_in_the_memory_of_a_node_are_not_accepted(tmp_path: Path) -> None:
+    """Nothing else says of operations on names that a tmpfs took them."""
+    rules = load_rules("blue-waters")
+    run = mdtest(tmp_path, {"create": [30000.0] * 5}, unique=True, populate=0)
+    (found,) = [o for o in accept(rules, [run]).outcomes if o.rule.id == "not-in-memory"]
+    assert found.ruling is Ruling.PASS
+    run.path.write_text(
+        run.path.read_text().replace('"memory_backed":false', '"memory_backed":true')
+    )
+    there = Judged("tmpfs", run.path, read_result(run.path), run.labels)
+    (found,) = [o for o in accept(rules, [there]).outcomes if o.rule.id == "not-in-memory"]
+    assert (found.ruling, found.limit) == (Ruling.FAIL, "in_memory no")
+    assert found.reason == "tmpfs: in_memory yes"
+
+
 @pytest.mark.parametrize(
     ("own", "simulated_one"),
     [

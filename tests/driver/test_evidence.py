@@ -106,6 +106,17 @@ def test_simulated_numbers_are_simulated_wherever_they_are_listed(
     assert all(row["simulated"] for table in TABLES for row in rows_of(table, "r", result))
 
 
+def test_names_in_the_memory_of_a_node_are_marked(tmp_path: Path) -> None:
+    path = tmp_path / "result.jsonl"
+    first, *others = test_report_mdtest.made_lines()
+    first["file_system"] |= {"type": "tmpfs", "memory_backed": True}
+    made.write(path, [first, *others])
+    result = read_result(path)
+    assert report_of("r", result).headline.counts == "operations in memory"
+    assert line_of(RunFolder(tmp_path), result)["mark"] == "memory"
+    assert number_of(result).evidence == "in memory"
+
+
 def test_a_run_without_a_value_is_listed_with_the_reason(tmp_path: Path) -> None:
     path = tmp_path / "result.jsonl"
     lines = test_report_mdtest.made_lines()

@@ -54,4 +54,4 @@ def compared(rule: Condition, picked: Sequence[Picked]) -> Found:
 
 
 def _shown(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else fmt.plain(value, 100)
+    return f"{value:.3g}" if isinstance(value, float) else fmt.plain(wanted_text(value), 100)

@@ -20,7 +20,7 @@ from effio.errors import EffioError
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
 _PLAIN = (
     "step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system",
-    "ranks_per_node", "ranks_per_core", "stripe_count",
+    "ranks_per_node", "ranks_per_core", "stripe_count", "in_memory",
 )  # fmt: skip
 # What pydantic puts before the messages of our checks.
 _PREFIXES = ("where.", "options.", "label.")

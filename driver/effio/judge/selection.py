@@ -89,6 +89,7 @@ def coordinate(picked: Picked, name: str) -> object:
         "file_system": run.file_system.type if run.file_system else None,
         "ranks_per_node": run.system.least_ranks_per_node,
         "ranks_per_core": _ranks_per_core(run.system),
+        "in_memory": run.in_memory if run.file_system or run.simulated else None,
         "stripe_count": _stripe_count(run.file_system),
     }
     return plain.get(name)
@@ -157,7 +158,11 @@ def wanted_text(wanted: object) -> str:
     if isinstance(wanted, Bounds):
         bounds = (("at least", wanted.at_least), ("at most", wanted.at_most))
         return " and ".join(f"{sign} {_number(v)}" for sign, v in bounds if v is not None)
-    return " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
+    if isinstance(wanted, list):
+        return " or ".join(map(wanted_text, wanted))
+    if isinstance(wanted, bool):
+        return "yes" if wanted else "no"
+    return str(wanted)
 
 
 def _number(value: float | str) -> str:

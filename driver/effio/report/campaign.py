@@ -267,7 +267,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
             (Column("verdict"), lambda row: verdicts[row[1].valid]),
             (
                 Column("evidence"),
-                lambda row: short_of(row[1].evidence, row[0].result.run.simulated),
+                lambda row: short_of(row[1].evidence, row[0].result.run),
             ),
             (Column("outcome"), lambda row: row[0].result.status),
             (Column("started"), lambda row: row[0].result.run.started),
@@ -278,15 +278,14 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
 
 
 def _evidence_findings(runs: Sequence[Judged], headlines: Sequence[Headline]) -> list[Finding]:
-    simulated = [run.result.run.simulated for run in runs]
-    each = zip(headlines, simulated, strict=True)
-    places = [place for h, modeled in each if (place := short_of(h.evidence, modeled))]
+    each = [(h.evidence, run.result.run) for h, run in zip(headlines, runs, strict=True)]
+    places = [place for evidence, run in each if (place := short_of(evidence, run))]
     if not places:
         return []
     counts = {place: places.count(place) for place in unique(places)}
     text = "; ".join(f"{place}: {fmt.count_of(n, 'run')}" for place, n in counts.items())
-    stored = not any(mark_of(h.evidence) for h in headlines)
-    level: Level = ("info" if any(simulated) else "good") if stored else "warn"
+    marks = {mark_of(evidence, run) for evidence, run in each} - {""}
+    level: Level = "warn" if marks - {"simulated"} else "info" if marks else "good"
     return [Finding(f"Where the bytes of the numbers were: {text}.", "runs", level)]
 
 

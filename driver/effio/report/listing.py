@@ -110,14 +110,13 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     row["headline"], row["interval"] = headline.name, headline.sureness()
     if headline.value is not None:
         row["value"] = headline.shown()
-        # Also of numbers that count no bytes, and have no evidence.
-        row["mark"] = "simulated" if result.run.simulated else mark_of(headline.evidence)
+        row["mark"] = mark_of(headline.evidence, result.run)
         row["figure"] = f"{headline.name} = {headline.shown()}"
         if row["mark"]:
             row["figure"] += f" ({row['mark']})"
     own = (headline.name, headline.unit, headline.value, headline.sureness())
     identity = record.id if record is not None else ""
-    place = short_of(headline.evidence, result.run.simulated)
+    place = short_of(headline.evidence, result.run)
     row[NUMBER] = json.dumps([*own, identity, place, headline.valid])
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"

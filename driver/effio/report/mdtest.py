@@ -223,6 +223,8 @@ def _counts(result: Result) -> str:
     evidence says whether storage has it then."""
     if result.run.simulated:
         return "simulated operations"
+    if result.run.in_memory:
+        return "operations in memory"
     synced = [
         name for name in ("sync-files", "sync-phases") if result.run.options.get(name) is True
     ]

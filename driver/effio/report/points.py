@@ -144,7 +144,7 @@ def number_of(result: Result) -> Number:
         headline.unit,
         headline.value,
         headline.sureness(),
-        short_of(headline.evidence, result.run.simulated),
+        short_of(headline.evidence, result.run),
         headline.valid,
     )
 
@@ -164,17 +164,15 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
 def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     """The evidence of the headline if that is the figure, else of the measurements at its place
     that move bytes in the direction of its name; empty for a figure that does not count bytes."""
-    if run.result.run.simulated:
-        return short_of([], simulated=True)
     headline = reporter_of(run.result).headline(run.result)
     if (headline.name, headline.value) == (name, figure.metric.value):
-        return short_of(headline.evidence)
+        return short_of(headline.evidence, run.result.run)
     if figure.metric.unit != "B/s":
-        return ""
+        return short_of([], run.result.run)
     there = [m for m in run.result.measurements if lies_at(m.where, figure.where)]
     if "read" in name or "write" in name:
         there = [m for m in there if is_reading(m.access) is is_reading(name)]
-    return short_of(evidence_of(there))
+    return short_of(evidence_of(there), run.result.run)
 
 
 def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
@@ -202,7 +200,7 @@ def _value_of(run: Judged, wanted: str) -> Number:
     rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
     unit = those[0].rate.unit if those else ""
     own = f"no interval: the median of {count_of(len(rates), 'rate')}"
-    places = short_of(evidence_of([m for m in those if m.valid]), run.result.run.simulated)
+    places = short_of(evidence_of([m for m in those if m.valid]), run.result.run)
     valid = all(m.valid for m in those) if those else None
     return Number(f"{wanted} rate", unit, median(rates) if rates else None, own, places, valid)
 

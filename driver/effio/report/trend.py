@@ -189,7 +189,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
             course.nights.append(Night(day=_day(run)))
         course.nights[-1].values.append(headline.value)
         course.nights[-1].own = interval_of(own_figure(run))
-        course.nights[-1].evidence.append(short_of(headline.evidence, run.result.run.simulated))
+        course.nights[-1].evidence.append(short_of(headline.evidence, run.result.run))
     missing = ""
     for course in courses.values():
         try:

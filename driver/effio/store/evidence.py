@@ -316,19 +316,25 @@ def words_of(evidence: Sequence[Evidence]) -> str:
     return "; ".join(one.words() for one in evidence)
 
 
-def short_of(evidence: Sequence[Evidence], simulated: bool = False) -> str:
-    """The place for the cell of a table: "on storage"; empty for what does not count bytes, unless
-    the run is simulated: then every number of it is."""
-    if simulated:
+def short_of(evidence: Sequence[Evidence], run: Run | None = None) -> str:
+    """The place for the cell of a table: "on storage". What does not count bytes has one only by
+    its `run`: simulated, or in a directory in memory."""
+    if run is not None and run.simulated:
         return "simulated"
+    if run is not None and run.in_memory and not evidence:
+        return "in memory"
     return "; ".join(dict.fromkeys(one.short() for one in evidence))
 
 
-def mark_of(evidence: Sequence[Evidence]) -> str:
-    """The mark in lists of a rate that is not one of storage or servers alone: "memory"; else
+def mark_of(evidence: Sequence[Evidence], run: Run) -> str:
+    """The mark in lists of a number that is not one of storage or servers alone: "memory"; else
     empty."""
+    if run.simulated:
+        return "simulated"
+    if run.in_memory and not evidence:
+        return "memory"
     places = {one.place for one in evidence}
-    if not evidence or evidence[0].simulated or places <= {Place.DEVICE, Place.SERVERS}:
+    if not evidence or places <= {Place.DEVICE, Place.SERVERS}:
         return ""
     if places == {Place.CACHE}:
         return "memory"
@@ -393,7 +399,7 @@ def _source_of_names(cells: Sequence[Measurement], run: Run) -> str:
         return ""
     if run.simulated:
         return "simulated"
-    if run.file_system is not None and run.file_system.memory_backed:
+    if run.in_memory:
         return "in memory"
     if all(m.access in _MAKING_NAMES for m in cells):
         synced = run.options.get("sync-phases") in (True, "on")

@@ -332,6 +332,11 @@ class Run(BaseModel):
         return self.clock.virtual or name == "null"
 
     @property
+    def in_memory(self) -> bool:
+        """The directory of the data is in a node's memory (tmpfs)."""
+        return self.file_system is not None and self.file_system.memory_backed
+
+    @property
     def extra(self) -> dict[str, Any]:
         return self.model_extra or {}
 
