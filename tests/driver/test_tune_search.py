@@ -222,7 +222,7 @@ def test_a_setting_that_fails_is_out_and_says_why() -> None:
     assert _search(none).why == "no setting could be compared with the default"
 
 
-def test_settings_that_measure_something_else_are_no_answer() -> None:
+def test_settings_that_measure_something_else_give_no_answer() -> None:
     """A varied size that is part of what a hints file distinguishes: no pair could be made."""
     machine = Machine(_planted, 0.01, 1)
 
