@@ -11,6 +11,7 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.report.points import Number, Point
 from store import generate
 
 FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"
@@ -204,3 +205,14 @@ def test_of_a_long_list_each_run_is_a_line(effio: Effio) -> None:
     ]  # fmt: skip
     assert words[-3:] == ["ext4", "/", "nightly"]
     assert len(lines) == 502
+
+
+def test_a_number_that_is_not_valid_counts_nowhere() -> None:
+    """As on the page of a campaign, in trends, and for a figure by its name."""
+    point = Point({}, "b_eff_io", "B/s")
+    point.add(Number("b_eff_io", "B/s", 2e8, "own", "simulated", valid=False))
+    assert (point.runs, point.values, point.interval) == (1, [], "no run counts")
+    assert point.basis == "no run counts; not valid"
+    point.add(Number("b_eff_io", "B/s", 1e8, "own", "on storage", valid=True))
+    assert (point.values, point.evidence) == ([1e8], "on storage")
+    assert point.validity == "not valid: 1 of 2"

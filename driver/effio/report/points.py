@@ -58,7 +58,7 @@ class Point:
         self.runs += 1
         self.judged += number.valid is not None
         self.invalid += number.valid is False
-        if number.value is not None:
+        if number.value is not None and number.valid is not False:
             self.values.append(number.value)
             self.own = number.own
             self.places.append(number.evidence)
