@@ -126,9 +126,10 @@ def test_show_a_bare_file_and_a_bad_one(kept: Effio) -> None:
     done = kept.call("show", bare)
     assert done.returncode == 2
     assert done.stderr.strip().endswith("bare.jsonl, line 1: not JSON")
-    assert kept.call("show", "20260303").stderr.startswith(
-        "effio: run 20260303T000000Z-b-eff-io has no result: it is planned"
-    )
+    for words in (["show"], ["table"], ["export"], ["accept", "blue-waters"]):
+        assert kept.call(*words, "20260303").stderr.startswith(
+            "effio: run 20260303T000000Z-b-eff-io has no result: it is planned"
+        ), words
 
 
 @pytest.mark.parametrize("command", ["show", "report", "export", "clean"])

@@ -49,6 +49,7 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
     assert reason in done.stderr
     failed = json.loads(with_engine.run("runs", "--json").stdout.splitlines()[0])
     assert failed["state"] == "failed"
+    assert failed["interval"] == reason
     shown = with_engine.run("show", failed["run"])
     assert shown.returncode == 2
     assert "has no result: it is failed" in shown.stderr

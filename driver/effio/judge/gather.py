@@ -17,7 +17,6 @@ from effio.judge.compare import Side
 from effio.judge.samples import Judged
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
 from effio.store.notes import tags_of
-from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
 MOST_RUNS = 20_000
@@ -126,7 +125,7 @@ def judged(
                 raise EffioError(f"more than {MOST_RUNS} runs")
             try:
                 found[file] = _read(file, labels)
-            except ResultError as error:
+            except EffioError as error:
                 if len(files) == 1:
                     raise
                 report(f"left out: {error.message}")
@@ -154,6 +153,8 @@ def _without_copies(runs: Sequence[Judged], report: Callable[[str], None]) -> li
 
 def _read(file: Path, labels: dict[str, str]) -> Judged:
     in_folder = file.name == RESULT
+    if in_folder and not file.exists():
+        raise RunFolder(file.parent).no_result()
     result = reported_result(file)
     name = file.resolve().parent.name if in_folder else file.name
     part = result.record.campaign if result.record else None

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from effio import text as fmt
 from effio.config.site import load_site
-from effio.errors import EffioError
 from effio.report import common, registry
 from effio.report.balance import Balance, balance_blocks, balances_of
 from effio.report.card import Card
@@ -19,7 +17,7 @@ from effio.report.model import Block, Figure, Finding, Headline, Report, Section
 from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
-from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder, reported_result
+from effio.store.folder import RESULT, RunFolder, reported_result
 from effio.store.reader import Result, without_collections
 
 
@@ -27,7 +25,7 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
     """Name, result and further remarks of a run folder or a result file."""
     folder = path if path.is_dir() else path.parent
     if path.is_dir() and not (path / RESULT).exists():
-        _refuse_without_result(RunFolder(path))
+        raise RunFolder(path).no_result()
     result = reported_result(path / RESULT if path.is_dir() else path)
     remarks = list(result.remarks)
     name = path.name
@@ -39,19 +37,6 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
                 f"{', '.join(changed)} changed after the run had ended (checksums differ)"
             )
     return name, result, remarks
-
-
-def _refuse_without_result(folder: RunFolder) -> NoReturn:
-    """A job that waits, or a run that never started: the file it has not is not the point."""
-    state = folder.state()
-    record = folder.record()
-    if state in ("planned", "submitted"):
-        hint = f"its job script is {folder.path / JOB_SCRIPT}"
-    elif record is not None and record.outcome is not None:
-        hint = record.outcome.reason
-    else:
-        hint = f"look into {folder.path / 'stderr.log'}"
-    raise EffioError(f"run {folder.id} has no result: it is {state}", hint=hint)
 
 
 def report_of(

@@ -97,6 +97,8 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     }
     if not isinstance(result, Result):
         row["figure"] = row["headline"] = result.why if result.newer else ""
+        if record is not None and record.outcome is not None:
+            row["interval"] = fmt.plain(record.outcome.reason, 200)
         return row
     row["benchmark"] = result.benchmark
     row["start"] = result.run.started or row["start"]

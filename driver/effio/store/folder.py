@@ -199,6 +199,17 @@ class RunFolder:
                 changed.append(name)
         return changed
 
+    def no_result(self) -> EffioError:
+        """Of a job that waits, or a run that never started: which, and why."""
+        state, record = self.state(), self.record()
+        if state in ("planned", "submitted"):
+            hint = f"its job script is {self.path / JOB_SCRIPT}"
+        elif record is not None and record.outcome is not None:
+            hint = record.outcome.reason
+        else:
+            hint = f"look into {self.path / 'stderr.log'}"
+        return EffioError(f"run {self.id} has no result: it is {state}", hint=hint)
+
     def state(self) -> State:
         """The state, from the files alone, so that a killed driver leaves nothing false behind."""
         try:
