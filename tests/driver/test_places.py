@@ -102,6 +102,25 @@ def test_the_plan_says_which_directories_have_to_be_there(
     assert json.loads(run.stdout)["needed_directories"] == needed
 
 
+def test_a_typing_error_starts_no_million_processes(with_engine: Effio, data: Path) -> None:
+    words = [
+        "run",
+        "ior",
+        "-n",
+        100_000_000,
+        "--block",
+        "1MiB",
+        "--max-bytes",
+        "1PiB",
+        "--dir",
+        data,
+    ]
+    done = with_engine.call(*words, "--backend", "null")
+    assert done.returncode == 2
+    assert "100000000 ranks on this machine: they need more than 381.5 TiB of memory" in done.stderr
+    assert not list((with_engine.cwd / "effio-runs").glob("*-ior"))
+
+
 def test_a_wrong_path_costs_no_launch(with_engine: Effio) -> None:
     done = with_engine.call("run", "ior", "-n", 2, "--dir", "gone/here")
     assert done.returncode == 3

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from effio import text as fmt
+from effio.errors import EffioError
 from effio.store import answering
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ _LOCAL = ("mpiexec", "mpirun", "orterun", "openmpi", "mpich", "intelmpi")
 # The ends of variables that send a launcher to other machines (HYDRA_HOST_FILE,
 # I_MPI_HYDRA_HOST_FILE, OMPI_MCA_orte_default_hostfile, ...).
 _HOST_LISTS = ("host_file", "hostfile")
+# A process of an MPI job takes several times as much.
+_LEAST_MEMORY = 4 << 20
 
 
 def ranks_stay_here(request: Request, environment: Mapping[str, str] = os.environ) -> bool:
@@ -36,6 +40,18 @@ def ranks_stay_here(request: Request, environment: Mapping[str, str] = os.enviro
         and launcher in _LOCAL
         and not elsewhere
     )
+
+
+def refuse_too_many(request: Request, environment: Mapping[str, str] = os.environ) -> None:
+    """A typing error must not start a million processes on one machine."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    needed = request.ranks.total * _LEAST_MEMORY
+    if needed > memory and ranks_stay_here(request, environment):
+        raise EffioError(
+            f"{request.ranks.total} ranks on this machine: they need more than"
+            f" {fmt.size(needed)} of memory, and it has {fmt.size(memory)}",
+            hint="start fewer ranks; --plan --plan-ranks plans for a larger machine",
+        )
 
 
 def not_here(plan: object) -> list[str]:
