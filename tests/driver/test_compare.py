@@ -327,9 +327,11 @@ def test_what_cannot_be_reported() -> None:
     elsewhere = side("b", SLOW, options={"time": 12.0, "dir": "/x", "hint": ["a=1"]})
     assert cause(elsewhere) is None
     assert cause(side("b", SLOW, clock={"virtual": True})) is NoVerdict.CLOCK
+    assert cause(side("b", SLOW, backend={"name": "null"})) is NoVerdict.CLOCK
     cached = [cell(v, cache={"verdict": "cache"}) for v in SLOW]
     memory = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(cached)])
     assert cause(memory) is NoVerdict.PLACE
+    assert "the bytes: cache against device" in compare(memory, good).lines[0].reason
     assert cause(memory, Terms(frozenset({"cache"}))) is None
     other = [cell(v) | {"rate": {"value": v, "unit": "op/s", "better": "higher"}} for v in SLOW]
     assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is NoVerdict.UNIT

@@ -257,7 +257,8 @@ def _unreported(a: Sample, b: Sample, terms: Terms) -> tuple[NoVerdict, str] | N
     if a.units | b.units != {a.unit} or a.better != b.better:
         return NoVerdict.UNIT, ", ".join(sorted(a.units | b.units))
     if "virtual" not in terms.across:
-        clocks = {run.result.run.clock.virtual for s in (a, b) for run in s.runs.values()}
+        all_runs = [run.result.run for s in (a, b) for run in s.runs.values()]
+        clocks = {(run.clock.virtual, run.simulated) for run in all_runs}
         if len(clocks) > 1:
             return NoVerdict.CLOCK, ""
     for sample in (a, b):
