@@ -233,3 +233,12 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     lines[3]["seconds"] = {}
     report = _reported(tmp_path, lines, foreign=True)
     assert render([report], [])
+
+
+@pytest.mark.parametrize(("nodes", "why"), [(1, "it is not a link"), (2, "or a slow link")])
+def test_why_a_pair_is_slower_follows_from_the_nodes(tmp_path: Path, nodes: int, why: str) -> None:
+    run, *lines = made_lines()
+    run["system"]["nodes"] = nodes
+    texts = [f.text for f in _reported(tmp_path, [run, *lines]).findings]
+    (slowest,) = (text for text in texts if text.startswith("The slowest pair has 10 %"))
+    assert why in slowest

@@ -260,9 +260,13 @@ def _pair_findings(result: Result) -> list[Finding]:
     if alone.low < _SLOW_PAIR * alone.high:
         text = (
             f"The slowest pair has {fmt.percent(alone.low / alone.high)} of the fastest one's "
-            "bandwidth. That is the way between nodes, or a slow link: b-eff --pairs all shows "
-            "which."
+            "bandwidth. "
         )
+        if result.run.system.nodes > 1:
+            text += "That is the way between nodes, or a slow link: "
+        else:
+            text += "All are on one node: it is not a link, but how ranks share cores and memory: "
+        text += "b-eff --pairs all shows which pairs."
         found.append(Finding(text, "bandwidth", "warn"))
     if random is not None and alone.typical > 0:
         share = random.typical / alone.typical
