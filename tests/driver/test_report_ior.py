@@ -82,6 +82,16 @@ def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:
     assert not any(doubt in f.text for f in reported(tmp_path, given).findings)
 
 
+def test_nothing_read_and_a_backend_that_keeps_nothing_are_not_doubted(tmp_path: Path) -> None:
+    doubt = "ranks read data of the same node"
+    given = lines()
+    given[2]["bytes"] = 0
+    assert not any(doubt in f.text for f in reported(tmp_path, given).findings)
+    given = lines()
+    given[0]["backend"] = {"name": "null"}
+    assert not any(doubt in f.text for f in reported(tmp_path, given).findings)
+
+
 def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
     given = lines()[:1]
     for repetition, rate in enumerate((795e6, 188e6, 99e6), 1):

@@ -328,13 +328,13 @@ def _unsteady_finding(result: Result) -> Finding | None:
 
 def _reads_own_node(m: Measurement) -> bool:
     """Only where nothing shows that the bytes came from storage."""
-    if m.access != "read" or (m.cache is not None and m.cache.verdict == "device"):
+    if m.access != "read" or not m.bytes or (m.cache and m.cache.verdict == "device"):
         return False
     return bool(members_of(m).ranks_on_own_node)
 
 
 def _own_node_finding(result: Result) -> Finding | None:
-    if result.run.clock.virtual:
+    if result.run.simulated:
         return None
     what = "ranks read data of the same node, which its cache may hold"
     return _first_of(result, _reads_own_node, what, "results")
