@@ -51,6 +51,11 @@ def folder(tmp_path: Path) -> RunFolder:
             "lost); complete measurements are kept",
         ),
         (
+            CUT[:1], "NODE_FAIL", "died", 6,
+            "the engine died in the middle of the run (the job ended as NODE_FAIL: a node was "
+            "lost); no measurement was complete",
+        ),
+        (
             None, "CANCELLED", "not started", 6,
             "the launcher ended before the engine started (the job ended as CANCELLED)",
         ),

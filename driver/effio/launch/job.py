@@ -345,6 +345,8 @@ def _is_refusal(result: Result | None) -> bool:
 def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     """The `end` line is the truth; where there is none, the driver says what it saw."""
     result, fault = _result(folder)
+    measured = result is not None and result.measurements
+    kept = "complete measurements are kept" if measured else "no measurement was complete"
 
     def ended(status: str, code: ExitCode, reason: str) -> Outcome:
         return Outcome(
@@ -358,11 +360,11 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
 
     if elsewhere := [w for w in (*outcome.last_words, *outcome.afterwords) if _RESCUED in w]:
         reported = elsewhere[-1].removeprefix("effio-mpi: ")
-        kept = ending_of(Path(reported.partition(_RESCUED)[2]))
-        if kept is not None and kept.status != "done":
+        end = ending_of(Path(reported.partition(_RESCUED)[2]))
+        if end is not None and end.status != "done":
             # Where the results are says less than how the run ended.
-            code = ExitCode.of_status(kept.status)
-            return ended(kept.status, code, f"{kept.reason}; {reported}")
+            code = ExitCode.of_status(end.status)
+            return ended(end.status, code, f"{end.reason}; {reported}")
         return ended("results", ExitCode.RESULTS, reported)
     if result is not None and result.end is not None:
         reason = result.end.reason
@@ -370,7 +372,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
             return ended("results", ExitCode.RESULTS, f"a log is not complete: {outcome.log_lost}")
         if outcome.out_of_time and result.status == "interrupted":
             given = fmt.elapsed(outcome.out_of_time)
-            reason = f"stopped at its time limit of {given}; complete measurements are kept"
+            reason = f"stopped at its time limit of {given}; {kept}"
             return ended("interrupted", ExitCode.INTERRUPTED, reason)
         if outcome.hung and result.status == "interrupted":
             # Being ended woke it up: it could still write its `end` line.
@@ -382,8 +384,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     if outcome.hung:
         return ended("hung", ExitCode.HUNG, outcome.hung)
     if outcome.interrupted:
-        reason = "stopped at once; complete measurements are kept"
-        return ended("interrupted", ExitCode.INTERRUPTED, reason)
+        return ended("interrupted", ExitCode.INTERRUPTED, f"stopped at once; {kept}")
     if fault:
         return ended("died", ExitCode.IO_ERROR, fault)
     if outcome.job_ended:
@@ -397,7 +398,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         return ended(
             "died",
             ExitCode.ENVIRONMENT,
-            f"the engine died in the middle of the run ({how}); complete measurements are kept",
+            f"the engine died in the middle of the run ({how}); {kept}",
         )
     known = outcome.code in {
         ExitCode.USAGE,
