@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of engines that wrote schema 1.2, frozen: they are never to be written anew. In each,
+something has a name or a unit that it has no longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from effio.report.build import report_of
+from effio.store.reader import Result, read_result
+
+
+def of(benchmark: str) -> Result:
+    return read_result(Path(__file__).parent / "old" / f"{benchmark}-1.2.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "headline"),
+    [
+        ("b-eff", "757.5 MB/s"),
+        ("interference", "2.000"),
+        ("overlap", "100 %"),
+        ("partest", "45.40 MB/s"),
+        ("probe", "200.0 MB/s"),
+        ("ssca3", "37.09 images/s"),
+    ],
+)
+def test_a_result_of_schema_1_2_has_the_headline_that_it_had(benchmark: str, headline: str) -> None:
+    result = of(benchmark)
+    assert (result.status, result.remarks) == ("done", [])
+    assert report_of("old", result, []).headline.shown() == headline
