@@ -34,7 +34,7 @@ def _spread(seconds: float) -> dict[str, float]:
 
 def _run_line(started: str, transfer: int) -> dict[str, Any]:
     return {
-        "schema": "effio-result/1.2", "kind": "run", "seq": 0, "benchmark": "ior",
+        "schema": "effio-result/1.3", "kind": "run", "seq": 0, "benchmark": "ior",
         "started": started,
         "engine": {
             "program": "effio-mpi", "version": "0.1.0", "revision": "0", "compiler": "",
@@ -55,7 +55,7 @@ def _run_line(started: str, transfer: int) -> dict[str, Any]:
 def _measurement(seq: int, access: str, repetition: int, rate: float) -> dict[str, Any]:
     seconds = {"open": _spread(0.001), "transfer": _spread(1.0), "close": _spread(0.001)}
     return {
-        "schema": "effio-result/1.2", "kind": "measurement", "seq": seq, "benchmark": "ior",
+        "schema": "effio-result/1.3", "kind": "measurement", "seq": seq, "benchmark": "ior",
         "pattern": "file per process", "access": access, "ranks": 2, "nodes": 1,
         "repetition": repetition, "bytes": int(rate), "operations": 256, "seconds": seconds,
         "total_seconds": 1.0, "rate": {"value": rate, "unit": "B/s", "better": "higher"},
@@ -79,7 +79,7 @@ def generate(root: Path, count: int) -> None:
             access = "read" if seq % 2 else "write"
             lines.append(_measurement(seq + 1, access, seq // 2, 1e6 * (number + 1)))
         end = {"status": "done", "exit_code": 0, "total_seconds": 4.0}
-        lines.append({"schema": "effio-result/1.2", "kind": "end", "seq": 5, **end})
+        lines.append({"schema": "effio-result/1.3", "kind": "end", "seq": 5, **end})
         texts = [json.dumps(line, separators=(",", ":")) for line in lines]  # as the engine does
         (folder / "result.jsonl").write_text("".join(f"{text}\n" for text in texts))
         record = {

@@ -21,7 +21,7 @@
 
 namespace effio {
 
-inline constexpr std::string_view result_schema = "effio-result/1.2";
+inline constexpr std::string_view result_schema = "effio-result/1.3";
 
 /// Results and everything that people read count repetitions, rounds and iterations from 1.
 constexpr std::int64_t number_of(std::int64_t index) {

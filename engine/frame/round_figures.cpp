@@ -27,7 +27,7 @@ struct IntervalNote {
     std::optional<std::string> method;
     std::string none;  ///< reason for a missing interval
     RoundsInterval of = {};
-    bool may_be_untrue = false;
+    bool unreliable = false;
 
     bool has_interval() const { return method.has_value(); }
 };
@@ -65,7 +65,7 @@ const Fields<IntervalNote>& interval_fields() {
           [](const N& note) {
               return note.of.mean_without_first;
           }).only_if(known),
-        F("may_be_untrue", Unit::flag, "`reasons` of the figure say why", &N::may_be_untrue)
+        F("unreliable", Unit::flag, "`reasons` of the figure say why", &N::unreliable)
             .only_if(known)};
     return fields;
 }
@@ -111,7 +111,7 @@ Fields<BatchMeans> make_batch_means(Unit unit) {
           [](const B& b) {
               return b.of->worth;
           }).only_if(known),
-        F("may_be_untrue", Unit::flag, "`reasons` say why",
+        F("unreliable", Unit::flag, "`reasons` say why",
           [](const B& b) {
               return !b.doubts.empty();
           }).only_if(known),
@@ -225,10 +225,10 @@ const Fields<BatchMeans>& batch_means_fields(Unit unit) {
 std::string batch_means_text(const Batches& batches) {
     const auto interval = batches.interval();
     if (!interval || !(interval->mean > 0)) return {};
-    const bool untrue = !doubts_of(*interval, "slice").empty();
+    const bool unreliable = !doubts_of(*interval, "slice").empty();
     return fmt::format("calls ± {} (95 %, {}{})",
                        format_share(interval->half_width / interval->mean),
-                       count_of(interval->count, "slice"), untrue ? "; may be unreliable" : "");
+                       count_of(interval->count, "slice"), unreliable ? "; may be unreliable" : "");
 }
 
 std::string too_few_for_interval(std::int64_t count, const std::string& noun) {

@@ -28,7 +28,7 @@ RATES = {
     "rewrite": {"scatter": 20 * MB},
     "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
 }
-SCHEMA = "effio-result/1.2"
+SCHEMA = "effio-result/1.3"
 # Members of a run line that may be null; another one that a test gives as None is left out.
 MAYBE_NULL = ("classic_command", "file_system")
 ALL = from_text(FIELDS.read_text())

@@ -31,3 +31,10 @@ def test_a_result_of_schema_1_2_has_the_headline_that_it_had(benchmark: str, hea
     result = of(benchmark)
     assert (result.status, result.remarks) == ("done", [])
     assert report_of("old", result, []).headline.shown() == headline
+
+
+def test_doubts_of_an_interval_are_read() -> None:
+    figure = of("partest").figure("bandwidth")
+    assert figure is not None
+    assert figure.detail["interval"]["unreliable"] is False
+    assert "may_be_untrue" not in figure.detail["interval"]

@@ -94,7 +94,7 @@ def test_strange_figures_are_borne(tmp_path: Path, figures: Any) -> None:
     assert first[0].startswith("--until-ci 5 %")
 
 
-INTERVAL = {"method": "leaving one round out", "rounds": 5, "may_be_untrue": False}
+INTERVAL = {"method": "leaving one round out", "rounds": 5, "unreliable": False}
 
 
 def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], list[Any]]:
@@ -124,7 +124,7 @@ def test_an_interval_over_rounds_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_interval_that_may_be_unreliable_is_a_warning(tmp_path: Path) -> None:
-    said, _ = of_rounds(tmp_path, may_be_untrue=True)
+    said, _ = of_rounds(tmp_path, unreliable=True)
     ((text, level),) = said
     assert level == "warn"
     assert "may be too narrow: the rounds drift or are autocorrelated" in text

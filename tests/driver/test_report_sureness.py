@@ -16,11 +16,11 @@ from effio.store.reader import read_result
 
 MB = 1_000_000
 INTERVAL = {
-    "method": "mean of repetitions", "rounds": 5, "worth_rounds": 5.0, "may_be_untrue": False,
+    "method": "mean of repetitions", "rounds": 5, "worth_rounds": 5.0, "unreliable": False,
 }  # fmt: skip
 PASS = {
     "method": "batch means", "unit": "B/s", "slices": 40, "slice_seconds": 0.25, "mean": 80.0 * MB,
-    "low95": 76.0 * MB, "high95": 84.0 * MB, "may_be_untrue": False, "reasons": [],
+    "low95": 76.0 * MB, "high95": 84.0 * MB, "unreliable": False, "reasons": [],
 }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def mean(access: str, **interval: Any) -> dict[str, Any]:
     line["where"] = {"access": access, "transfer_bytes": 1 << 20}
     line["samples"] = {"count": 5, "low95": 97.0 * MB, "high95": 103.0 * MB}
     line["detail"] = {"interval": {**INTERVAL, **interval}}
-    if interval.get("may_be_untrue"):
+    if interval.get("unreliable"):
         line["reasons"] = ["the interval may be unreliable: it drifts"]
     return line
 
@@ -82,7 +82,7 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
 
 
 def test_what_makes_them_unreliable_is_a_warning(tmp_path: Path) -> None:
-    report = reported(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
+    report = reported(tmp_path, [mean("write"), mean("read", unreliable=True)], [])
     assert tables(report)[0].rows[1][-1] == "the interval may be unreliable: it drifts"
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (

@@ -361,7 +361,7 @@ def test_rounds_that_are_equal(
     assert whole["samples"]["count"] == 10
     assert whole["samples"]["low95"] == pytest.approx(whole["metric"]["value"], rel=1e-6)
     assert whole["detail"]["interval"]["rounds"] == 10
-    assert whole["detail"]["interval"]["may_be_untrue"] is False
+    assert whole["detail"]["interval"]["unreliable"] is False
     assert {m["repetition"] for m in run.result.measurements} == set(range(1, 11))
     if words[0] != "rings":
         assert whole["valid"] is False

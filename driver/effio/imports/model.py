@@ -19,7 +19,7 @@ from effio.errors import EffioError
 MIB = 1 << 20
 GIB = 1 << 30
 STATEMENT = "imported: not judged by effio"
-_SCHEMA = "effio-result/1.2"
+_SCHEMA = "effio-result/1.3"
 _CACHE = {
     "verdict": "unknown",
     "reason": "imported: the program records no evidence",

@@ -15,7 +15,7 @@ from typing import Any
 Line = dict[str, Any]
 Upgrade = Callable[[Line], Line]
 
-CURRENT = (1, 2)
+CURRENT = (1, 3)
 
 
 def _one_vocabulary(line: Line) -> Line:
@@ -86,10 +86,34 @@ def _one_spelling(line: Line) -> Line:
     return _number_of(line, "repetition") if kind == "measurement" else line
 
 
+# Members by the names that they have had since 1.3.
+_MEMBERS = {"may_be_untrue": "unreliable"}
+
+
+def _renamed(value: object, names: Mapping[str, str], levels: int = 3) -> Any:
+    """Its members under their present names, and those of the levels below it."""
+    if levels and isinstance(value, dict):
+        inside = {name: _renamed(v, names, levels - 1) for name, v in value.items()}
+        return {names.get(name, name): v for name, v in inside.items()}
+    if levels and isinstance(value, list):
+        return [_renamed(v, names, levels - 1) for v in value]
+    return value
+
+
+def _field_terms(line: Line) -> Line:
+    """Names that were not the field's terms."""
+    line = {**line, "schema": "effio-result/1.3"}
+    for holder in ("detail",):
+        if holder in line:
+            line[holder] = _renamed(line[holder], _MEMBERS)
+    return line
+
+
 # From a version to the next one, line by line.
 UPGRADES: Mapping[tuple[int, int], tuple[tuple[int, int], Upgrade]] = {
     (1, 0): ((1, 1), _one_vocabulary),
     (1, 1): ((1, 2), _one_spelling),
+    (1, 2): ((1, 3), _field_terms),
 }
 
 _NAME = re.compile(r"^effio-result/(\d{1,4})(?:\.(\d{1,4}))?$")

@@ -38,7 +38,7 @@ TEST(Record, every_line_has_schema_kind_and_number) {
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(r.lines[i].back(), '\n');
         EXPECT_EQ(r.lines[i].find('\n'), r.lines[i].size() - 1);
-        EXPECT_EQ(r.at(i)["schema"], "effio-result/1.2");
+        EXPECT_EQ(r.at(i)["schema"], "effio-result/1.3");
         EXPECT_EQ(r.at(i)["kind"], kinds[i]);
         EXPECT_EQ(r.at(i)["seq"], i);
     }

@@ -100,7 +100,7 @@ Found runs(const FigureOf& figure_of, std::size_t count, double rho, double drif
         const Json& samples = figure["samples"];
         const bool holds = samples["low95"] <= truth && truth <= samples["high95"];
         found.holds += holds ? 1.0 / many : 0;
-        const bool doubts = figure["detail"]["interval"]["may_be_untrue"].get<bool>();
+        const bool doubts = figure["detail"]["interval"]["unreliable"].get<bool>();
         EXPECT_EQ(doubts, !figure["reasons"].empty());
         found.doubts += doubts ? 1.0 / many : 0;
     }

@@ -87,7 +87,7 @@ TEST(RoundFigures, a_drift_is_a_reason) {
     }
     const Figure a = rounds.figures().front();
     EXPECT_EQ(a.detail["interval"]["drift"], true);
-    EXPECT_EQ(a.detail["interval"]["may_be_untrue"], true);
+    EXPECT_EQ(a.detail["interval"]["unreliable"], true);
     ASSERT_EQ(a.reasons.size(), 1U);
     EXPECT_NE(a.reasons.front().find("may be unreliable"), std::string::npos);
 }

@@ -109,7 +109,7 @@ TEST(Results, last_words_after_half_a_line_are_on_their_own_line) {
     if (w.comm.size() == 1) GTEST_SKIP() << "the writer itself finishes its lines";
     auto results = std::move(*Results::open(w.comm, w.directory / "r", "b"));
     if (w.comm.is_root()) {
-        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1.2","ki)";
+        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1.3","ki)";
     }
     w.comm.barrier();
     if (w.comm.rank() == w.comm.size() - 1) results->end_from_any_rank({});

@@ -87,10 +87,10 @@ def _rounds_findings(result: Result) -> list[Finding]:
         text = f"{name}: {fmt.quantity(figure.metric.value, figure.metric.unit)} {interval}"
         if reported.official_time_share is not None:
             text += f", in {_share(reported.official_time_share)} of the time of an official run"
-        untrue = reported.interval.may_be_untrue
-        if untrue:
+        unreliable = reported.interval.unreliable
+        if unreliable:
             text += "; the interval may be too narrow: the rounds drift or are autocorrelated"
-        findings.append(Finding(text + ".", level="warn" if untrue else "info"))
+        findings.append(Finding(text + ".", level="warn" if unreliable else "info"))
     return findings
 
 

@@ -48,7 +48,7 @@ def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
                 _share(half, figure.metric.value),
                 interval.rounds,
                 interval.worth_rounds,
-                "; ".join(figure.reasons) if interval.may_be_untrue else "",
+                "; ".join(figure.reasons) if interval.unreliable else "",
             ]
         )
     return Table(
@@ -126,7 +126,7 @@ def doubt_findings(result: Result) -> list[Finding]:
     """Means whose interval may be too narrow. With --until-ci its own figure says so."""
     if result.figures_named("until_ci"):
         return []
-    doubted = [f for f, i in _means(result) if i.may_be_untrue and i.method != _LEFT_OUT]
+    doubted = [f for f, i in _means(result) if i.unreliable and i.method != _LEFT_OUT]
     if not doubted:
         return []
     named = ", ".join(fmt.plain(name, 120) for name in _names(doubted)[:_MOST_NAMED])
