@@ -232,11 +232,17 @@ def ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+# Options by the names that they had before.
+_RENAMED = {"ways": "methods"}
+
+
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is meant, in any case; before all one of the same letters: fingers swap
-    them."""
+    """The known word that is meant, in any case: the present name of an older one, or else a word
+    that is spelled alike; before all one of the same letters: fingers swap them."""
     plain_words = {one.lower(): one for one in known}
     small = word.lower()
+    if (now := _RENAMED.get(small)) in plain_words:
+        return now
     close = get_close_matches(small, plain_words, 3)
     if not close:
         return None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IOR's -a and the options of its modules, as ways to storage of ours.
+// IOR's -a and the options of its modules, as backends of ours.
 #pragma once
 
 #include <string>

@@ -210,8 +210,8 @@ class PartestTranslator {
         own_.emplace_back(asked_.unlink ? "--unlink" : "--keep");
         // Files of another program hold its own data.
         if (asked_.unchecked || asked_.writes == 0) own_.emplace_back("--verify=off");
-        constexpr std::array<const char*, 4> ways{"sion", "sion", "shared", "task-local"};
-        own_.push_back(fmt::format("--ways={}", ways.at(static_cast<std::size_t>(asked_.type))));
+        constexpr std::array<const char*, 4> methods{"sion", "sion", "shared", "task-local"};
+        own_.push_back(fmt::format("--methods={}", methods.at(static_cast<std::size_t>(asked_.type))));
         if (asked_.type == 1) own_.emplace_back("--container-open=each");
         sizes();
         phases();

@@ -60,7 +60,7 @@ Json CacheEvidence::to_json() const {
     Json out{{"verdict", name(verdict)},
              {"storage_fraction", or_null(storage_fraction)},
              {"reason", reason},
-             {"ways", ways},
+             {"methods", methods},
              {"resident_before_fraction", or_null(resident_before)},
              {"resident_after_fraction", or_null(resident_after)},
              {"process_read_bytes", or_null(process_read)},

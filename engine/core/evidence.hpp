@@ -45,7 +45,7 @@ struct NetworkEvidence {
 /// value could not be observed on this system.
 struct CacheEvidence {
     /// Methods that were active to make reads come from storage; empty: none.
-    std::vector<std::string> ways;
+    std::vector<std::string> methods;
     std::optional<double> resident_before;        ///< fraction of the files in the page cache
     std::optional<double> resident_after;         ///< the same after the transfers
     std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched

@@ -2,12 +2,19 @@
 #include "core/nearest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 namespace effio {
 namespace {
+
+struct Renamed {
+    std::string_view before;
+    std::string_view now;
+};
+constexpr std::array<Renamed, 1> renamed{{{"ways", "methods"}}};
 
 /// Letters that are wrong, missing or too many; two that changed places count once.
 std::size_t slips(std::string_view a, std::string_view b) {
@@ -33,6 +40,9 @@ std::size_t slips(std::string_view a, std::string_view b) {
 std::string_view nearest(std::string_view word, std::span<const std::string> known) {
     std::string_view best;
     std::size_t distance = std::min<std::size_t>(3, (word.size() + 2) / 3) + 1;
+    for (const auto& [before, now] : renamed) {
+        if (word == before) word = now;
+    }
     for (const auto& candidate : known) {
         const std::size_t d = slips(word, candidate);
         if (d < distance) {

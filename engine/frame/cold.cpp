@@ -72,17 +72,17 @@ void Cold::complete(CacheEvidence& evidence, std::int64_t bytes, bool reading) c
     evidence.resident_before = mean(before_);
     evidence.resident_after = mean(resident());
     const bool elsewhere = place_.comm.min(elsewhere_ ? 1 : 0) > 0;
-    const auto add = [&](std::string_view name) { evidence.ways.emplace_back(name); };
+    const auto add = [&](std::string_view name) { evidence.methods.emplace_back(name); };
     const auto& fs = place_.file_system;
     const bool in_memory = fs && fs->memory_backed;
     const auto& left = evidence.resident_before;
     // Of writes, too: a file system that opened the files so accepted O_DIRECT.
-    if (!place_.cached && !in_memory) add(way::direct);
+    if (!place_.cached && !in_memory) add(cold_method::direct);
     if (!reading) return;
-    if (drops_ && !in_memory && left && *left <= stays) add(way::dropped);
-    if (elsewhere) add(way::other_nodes);
-    if (options_.memory_left && !in_memory) add(way::memory_hog);
-    if (bytes / place_.topology.nodes > find_memory().total_bytes) add(way::more_than_memory);
+    if (drops_ && !in_memory && left && *left <= stays) add(cold_method::dropped);
+    if (elsewhere) add(cold_method::other_nodes);
+    if (options_.memory_left && !in_memory) add(cold_method::memory_hog);
+    if (bytes / place_.topology.nodes > find_memory().total_bytes) add(cold_method::more_than_memory);
     if (drops_ && !in_memory && !left) {
         evidence.reason += "; the files were dropped, whether they left memory is not known";
     } else if (drops_ && !in_memory && *left > stays) {
@@ -122,8 +122,8 @@ std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool read
     if (where == Whereabouts::cache || where == Whereabouts::mixed) {
         return words(where, evidence->storage_fraction, reading);
     }
-    if (evidence->ways.empty()) return {};
-    return fmt::format("cold: {}", fmt::join(evidence->ways, ", "));
+    if (evidence->methods.empty()) return {};
+    return fmt::format("cold: {}", fmt::join(evidence->methods, ", "));
 }
 
 }  // namespace effio

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways out of the page cache that every benchmark of storage offers, and what is known of the
-// cache before and after an access.
+// The methods to read past or without the page cache that every benchmark of storage offers, and
+// what is known of the cache before and after an access.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,14 @@ struct CacheOptions {
 Result<HeldMemory> hold_memory(Session& session, const Topology& topology,
                                const CacheOptions& options);
 
-/// The ways out of the cache as results name them (CacheEvidence::ways).
-namespace way {
+/// Those methods as results name them (CacheEvidence::methods).
+namespace cold_method {
 inline constexpr std::string_view dropped = "dropped";
 inline constexpr std::string_view direct = "direct";
 inline constexpr std::string_view other_nodes = "other nodes";
 inline constexpr std::string_view memory_hog = "memory hog";
 inline constexpr std::string_view more_than_memory = "more than memory";
-}  // namespace way
+}  // namespace cold_method
 
 /// One access to files: drops them from the cache of this node before, where that is asked, and
 /// says what was in effect. All of it belongs outside measured intervals.
@@ -106,8 +106,8 @@ struct AgainstMemory {
     Fact fact() const;
 };
 
-/// For the tables of people: "from memory" or "43 % from storage" where reads were, else the ways
-/// out of it that were in effect, "cold: dropped"; empty where there is nothing to say.
+/// For the tables of people: "from memory" or "43 % from storage" where reads were, else the methods
+/// that were in effect, "cold: dropped"; empty where there is nothing to say.
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading);
 
 }  // namespace effio

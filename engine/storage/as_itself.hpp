@@ -60,7 +60,7 @@ class Itself<CachedFile> {
     CachedFile& file_;
 };
 
-/// Calls `use(itself)` with the file as what it is, where that is one of the ways to storage that
+/// Calls `use(itself)` with the file as what it is, where that is one of the backends that
 /// are a call and nothing else, or as any ByteFile; once a loop, not once a transfer.
 template <class Use>
 [[gnu::always_inline]] inline void as_itself(ByteFile& file, const Use& use) {

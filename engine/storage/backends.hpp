@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry of ways to reach storage, and the options that choose one.
+// The registry of backends, and the options that choose one.
 #pragma once
 
 #include <memory>

@@ -310,8 +310,8 @@ def test_the_sets_of_hints_of_libraries(any_engine: Engine, tmp_path: Path) -> N
 def test_the_ways_of_overlap(any_engine: Engine, tmp_path: Path) -> None:
     run = any_engine.alone(["describe", "overlap"], tmp_path)
     options = {o["name"]: o for o in json.loads(run.stdout)["options"]}
-    ways = table("overlap.md", "method", "starts by").column("method")
-    assert ways == options["ways"]["choices"]
+    methods = table("overlap.md", "method", "starts by").column("method")
+    assert methods == options["methods"]["choices"]
     assert table("overlap.md", "kind", "a piece is").column("kind") == options["work"]["choices"]
 
 
@@ -320,7 +320,7 @@ def test_the_known_answers_of_overlap(any_engine: Engine, tmp_path: Path) -> Non
     small = ["--transfer", "4KiB", "--repetitions", "2", "--phases", "write"]
     for row in table("overlap.md", "method", "computation", "both").dicts():
         length = row["computation"].replace(" ", "")
-        words = ["overlap", *model, *small, "--work-time", length, "--ways", row["method"]]
+        words = ["overlap", *model, *small, "--work-time", length, "--methods", row["method"]]
         run = any_engine.alone([*words, "-o", "known.jsonl"], tmp_path)
         assert run.code == 0, run
         lines = [json.loads(t) for t in (tmp_path / "known.jsonl").read_text().splitlines()]

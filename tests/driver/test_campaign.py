@@ -231,7 +231,7 @@ def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
     for one in reads:
         fetched[one["pattern"]] += one["bytes"]
     for one in reads:
-        one["cache"] |= {"ways": ["dropped"], "process_read_bytes": fetched[one["pattern"]]}
+        one["cache"] |= {"methods": ["dropped"], "process_read_bytes": fetched[one["pattern"]]}
         fetched[one["pattern"]] = 0
     line = load_shipped("quick").named("b_eff_io").line[0]
     reported = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")

@@ -153,7 +153,7 @@ def test_rates_of_memory_do_not_hide_those_of_storage(store: Path) -> None:
     assert isinstance(figure, Figure)
     assert (figure.y.log, figure.y.switch) == (True, True)
     assert "memory" not in figure.caption
-    cache = {"verdict": "cache", "storage_fraction": 0.0, "reason": "", "ways": []}
+    cache = {"verdict": "cache", "storage_fraction": 0.0, "reason": "", "methods": []}
     _keep(store, {"layout": "strided", "collective": False, "transfer": "4MiB"}, 50, cache=cache)
     (figure,) = _section(store, against={}).blocks
     assert isinstance(figure, Figure)

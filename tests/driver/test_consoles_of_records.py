@@ -97,10 +97,10 @@ def test_overlap(any_engine: Engine, tmp_path: Path) -> None:
     for access in ("write", "read"):
         start = shown.lines.index(f"{access.capitalize()} alongside compute work, 5 repetitions")
         end = shown.lines.index("", start)
-        for row in _rows(shown.lines[start + 1 : end], "way"):
+        for row in _rows(shown.lines[start + 1 : end], "method"):
             size = int(_bytes(row["transfer"]))
-            where = {"way": row["way"], "access": access, "transfer_bytes": size}
-            cell = page.pop((f"{access} during compute work", row["way"], size))
+            where = {"method": row["method"], "access": access, "transfer_bytes": size}
+            cell = page.pop((f"{access} during compute work", row["method"], size))
             names = {"I/O alone": "io", "work alone": "work", "both": "both"}
             for place, (head, name) in enumerate(names.items(), start=3):
                 value = shown.figure(f"{name}_seconds", **where)["metric"]["value"]
@@ -137,7 +137,7 @@ def test_overlap(any_engine: Engine, tmp_path: Path) -> None:
 
 def test_overlap_once_states_no_share(any_engine: Engine, tmp_path: Path) -> None:
     shown = Shown(any_engine, tmp_path, "overlap", "--transfer=64KiB", "--repetitions=1")
-    for row in _rows(shown.lines, "way"):
+    for row in _rows(shown.lines, "method"):
         assert (row["share that hides"], row["limit"]) == ("not known", "-")
     rows = shown.table("Cells").rows
     assert len(rows) == 4

@@ -184,22 +184,22 @@ def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) ->
 @pytest.mark.parametrize(
     ("access", "cache", "options", "words"),
     [
-        ("read", {"ways": ["dropped"]}, {}, "client cache dropped; server cache unknown"),
+        ("read", {"methods": ["dropped"]}, {}, "client cache dropped; server cache unknown"),
         (
             "read",
-            {"ways": ["direct"]},
+            {"methods": ["direct"]},
             {},
             "client cache bypassed (O_DIRECT); server cache unknown",
         ),
         (
             "write",
-            {"ways": ["direct"]},
+            {"methods": ["direct"]},
             {},
             "client cache bypassed (O_DIRECT); server cache unknown",
         ),
         (
             "read",
-            {"ways": ["dropped", "other nodes"]},
+            {"methods": ["dropped", "other nodes"]},
             {},
             "client cache dropped, written by another node; server cache unknown",
         ),

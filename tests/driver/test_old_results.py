@@ -38,3 +38,17 @@ def test_doubts_of_an_interval_are_read() -> None:
     assert figure is not None
     assert figure.detail["interval"]["unreliable"] is False
     assert "may_be_untrue" not in figure.detail["interval"]
+
+
+def test_what_was_a_way_is_a_method() -> None:
+    overlap, partest = of("overlap"), of("partest")
+    assert [m.where["method"] for m in overlap.measurements[:2]] == ["blocking", "thread"]
+    assert overlap.run.options["methods"] == ["blocking", "thread"]
+    assert partest.run.options["methods"] == ["task-local", "shared"]
+    run = overlap.run.model_extra or {}
+    assert [m["method"] for m in run["overlap"]["methods"]] == ["blocking", "thread"]
+    headline = overlap.figure("overlap")
+    assert headline is not None
+    assert headline.detail["best"]["method"] == "thread"
+    caches = [m.cache.methods for m in partest.measurements if m.cache is not None]
+    assert caches == [[], ["dropped"], [], ["dropped"]]

@@ -19,7 +19,7 @@ MB = 1_000_000
 GLUSTER = {"type": "fuse.glusterfs", "source": "server:/volume"}
 
 
-DROPPED = {"ways": ["dropped"]}
+DROPPED = {"methods": ["dropped"]}
 SERVERS = "from the servers; server cache unknown"
 
 

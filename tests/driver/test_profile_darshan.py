@@ -64,9 +64,9 @@ def test_own_ior_in_segments() -> None:
     """ior --backend posix --files shared --block 1MiB --transfer 64KiB --segments 2, 2 ranks."""
     profile = _own("ior-segments.darshan")
     assert (profile.application, profile.ranks) == ("effio-mpi", 2)
-    ways = [a for a in profile.activity if a.files == "shared"]
-    assert [a.access for a in ways] == ["write", "read"]
-    for one in ways:
+    both = [a for a in profile.activity if a.files == "shared"]
+    assert [a.access for a in both] == ["write", "read"]
+    for one in both:
         assert (one.library, one.bytes, one.times) == ("posix", 4 * MIB, 1)
         assert (one.transfer, one.transfer_share, one.aligned) == (65536, 1.0, 1.0)
         assert one.collective is None
@@ -74,7 +74,7 @@ def test_own_ior_in_segments() -> None:
         assert one.layout == "strided"
         assert one.piece == MIB
     steps = {step.name: step for step in imitate(profile)}
-    assert dict(steps[ways[0].name].options) | {"sync": None} == {
+    assert dict(steps[both[0].name].options) | {"sync": None} == {
         "backend": "posix", "files": "shared", "transfer": "65536B", "block": "1048576B",
         "segments": "{max(1, round(scale * 2))}", "phases": "write", "sync": None,
     }  # fmt: skip

@@ -209,8 +209,8 @@ def test_what_a_dropped_file_had_in_memory_was_read_ahead(tmp_path: Path) -> Non
     rows = [m for m in lines if m["kind"] == "measurement" and m["pattern"] == "shared"]
     reads = [m for m in rows if m["access"] == "read"]
     for line, verdict in zip(reads, ("cache", "mixed", "device", "cache"), strict=False):
-        line["cache"] |= {"verdict": verdict, "ways": ["dropped"]}
-    reads[3]["cache"]["ways"] = []
+        line["cache"] |= {"verdict": verdict, "methods": ["dropped"]}
+    reads[3]["cache"]["methods"] = []
     panels = _figure(_reported(tmp_path, lines), "classic").variants["2 ranks"]
     shared = next(p for p in panels if p.title == "shared")
     notes = next(s for s in shared.series if s.name == "read").notes
@@ -468,7 +468,7 @@ def test_the_ways_out_of_the_cache_and_the_evidence_are_reported(tmp_path: Path)
     for number, line in enumerate(reads):
         line["cache"] |= {
             "verdict": "device",
-            "ways": ["dropped", "memory hog"] if number else ["dropped", "other nodes"],
+            "methods": ["dropped", "memory hog"] if number else ["dropped", "other nodes"],
             "resident_before_fraction": 0.0 if number else 0.1,
             "resident_after_fraction": 1.0,
             "others_bytes": 3,
@@ -476,15 +476,15 @@ def test_the_ways_out_of_the_cache_and_the_evidence_are_reported(tmp_path: Path)
         }
     report = _reported(tmp_path, lines)
     card = next(c for c in cards(report) if c.title == "Cached?")
-    # Of the ways those that were effective for all.
+    # Of the methods those that were effective for all.
     assert card.text == (
         "From the device: 100 % of the bytes written were on storage when the clock stopped; "
         "100 % of the bytes read came from storage (out of the cache: dropped)."
     )
     section = next(s for s in report.sections if s.id == "caches")
     rows = {row[0]: row for b in section.blocks if isinstance(b, Table) for row in b.rows}
-    access, ways, before, after, unwritten, others, why = rows["read"]
-    assert (access, ways, why) == ("read", "dropped", "it came from the device")
+    access, methods, before, after, unwritten, others, why = rows["read"]
+    assert (access, methods, why) == ("read", "dropped", "it came from the device")
     assert before == pytest.approx(0.1 / len(reads))
     assert (after, unwritten, others) == (1.0, None, 3 * len(reads))
     # Files of before these members are read all the same.

@@ -14,7 +14,7 @@ from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
 
 KIB, MIB = 1 << 10, 1 << 20
-# By way and size: what hides, why no more, and how much longer the computation takes.
+# By method and size: what hides, why no more, and how much longer the computation takes.
 HIDDEN = {
     ("blocking", 64 * KIB): (0.0, "post", 1.0),
     ("blocking", MIB): (0.02, "post", 1.0),
@@ -27,12 +27,12 @@ HIDDEN = {
 }
 
 
-def _where(way: str, size: int) -> made.Line:
-    return {"way": way, "work": "compute", "transfer_bytes": size, "access": "write"}
+def _where(method: str, size: int) -> made.Line:
+    return {"method": method, "work": "compute", "transfer_bytes": size, "access": "write"}
 
 
-def _figure(name: str, way: str, size: int, value: float, unit: str, **detail: object) -> made.Line:
-    line = made.figure(name, value, unit, benchmark="overlap", where=_where(way, size))
+def _figure(name: str, method: str, size: int, value: float, unit: str, **detail: object) -> made.Line:
+    line = made.figure(name, value, unit, benchmark="overlap", where=_where(method, size))
     line["detail"] = detail
     line["samples"] = {
         "count": 10,
@@ -45,14 +45,14 @@ def _figure(name: str, way: str, size: int, value: float, unit: str, **detail: o
     return line
 
 
-def _measurement(way: str, size: int) -> made.Line:
+def _measurement(method: str, size: int) -> made.Line:
     return {
         "schema": made.SCHEMA,
         "kind": "measurement",
         "benchmark": "overlap",
-        "pattern": way,
+        "pattern": method,
         "access": "write",
-        "where": {k: v for k, v in _where(way, size).items() if k != "access"},
+        "where": {k: v for k, v in _where(method, size).items() if k != "access"},
         "ranks": 2,
         "nodes": 1,
         "bytes": 2 * size,
@@ -73,15 +73,15 @@ def _measurement(way: str, size: int) -> made.Line:
 def made_lines() -> list[made.Line]:
     run = made.run_line(benchmark="overlap")
     lines = [run]
-    for way, size in HIDDEN:
-        lines.append(_measurement(way, size))
-    for (way, size), (share, limit, slower) in HIDDEN.items():
+    for method, size in HIDDEN:
+        lines.append(_measurement(method, size))
+    for (method, size), (share, limit, slower) in HIDDEN.items():
         detail = {"limit": limit, "post_seconds": 0.05, "poll_seconds": 0.0, "wait_seconds": 0.05}
-        lines.append(_figure("hidden_share", way, size, share, "1", **detail))
-        lines.append(_figure("work_slowdown", way, size, slower, "1"))
-        lines.append(_figure("io_seconds", way, size, 0.1, "s"))
-        lines.append(_figure("work_seconds", way, size, 0.2, "s"))
-        lines.append(_figure("both_seconds", way, size, 0.3 - 0.1 * share, "s"))
+        lines.append(_figure("hidden_share", method, size, share, "1", **detail))
+        lines.append(_figure("work_slowdown", method, size, slower, "1"))
+        lines.append(_figure("io_seconds", method, size, 0.1, "s"))
+        lines.append(_figure("work_seconds", method, size, 0.2, "s"))
+        lines.append(_figure("both_seconds", method, size, 0.3 - 0.1 * share, "s"))
     best = made.figure("overlap", 1.0, "1", benchmark="overlap", where={})
     best["detail"] = {"best": _where("uring", MIB), "left_out": ["sloth: it sleeps"]}
     return made.numbered([*lines, best, made.end()])
@@ -175,8 +175,8 @@ def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
     for line in lines:
         if line.get("name") != "hidden_share":
             continue
-        way, size = line["where"]["way"], line["where"]["transfer_bytes"]
-        if way == "thread" or (way, size) == ("nonblocking", 64 * KIB):
+        method, size = line["where"]["method"], line["where"]["transfer_bytes"]
+        if method == "thread" or (method, size) == ("nonblocking", 64 * KIB):
             value = line["metric"]["value"]
             line["samples"].update(low95=value - 0.21, high95=value + 0.21)
     texts = [f.text for f in _reported(tmp_path, lines).findings]
@@ -225,6 +225,6 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
             line["detail"] = {"limit": 7, "best": "uring", "left_out": {"a": 1}}
             line["where"] = {"transfer_bytes": "large", **line["where"]} if line["where"] else {}
     lines[10]["where"]["transfer_bytes"] = "large"
-    lines[11]["where"]["way"] = ["<b>"]
+    lines[11]["where"]["method"] = ["<b>"]
     report = _reported(tmp_path, lines, foreign=True)
     assert render([report], [])

@@ -18,7 +18,7 @@ AXES = [
     {"name": "tasks", "title": "tasks", "unit": "1"},
     {"name": "chunk_bytes", "title": "chunk", "unit": "B"},
 ]
-# Rates in MB/s by way and chunk.
+# Rates in MB/s by method and chunk.
 RATES: dict[tuple[str, int | None], float] = {
     ("sion", 64 * KIB): 20.0,
     ("sion", 1024 * KIB): 80.0,
@@ -26,10 +26,10 @@ RATES: dict[tuple[str, int | None], float] = {
 }
 
 
-def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> made.Line:
+def _measurement(method: str, chunk: int | None, access: str, **parts: float) -> made.Line:
     detail: dict[str, Any] = {}
     if access == "write":
-        files, length = (1, 50 * MB) if way == "sion" else (2, 20 * MB)
+        files, length = (1, 50 * MB) if method == "sion" else (2, 20 * MB)
         detail["on_disk"] = {
             "files": files,
             "bytes": length,
@@ -37,7 +37,7 @@ def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> ma
             "sparse_share": 1 - 20 * MB / length,
         }
     return {
-        **made.measurement(access, way, 2, 1.0),
+        **made.measurement(access, method, 2, 1.0),
         "benchmark": "partest",
         "where": {"tasks": 2, "chunk_bytes": chunk},
         "ranks": 2,
@@ -50,13 +50,13 @@ def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> ma
 def _lines() -> list[made.Line]:
     run = made.run_line(benchmark="partest", study={"axes": AXES})
     lines = [run]
-    for way, chunk in RATES:
-        created = {"create": 0.2, "create_close": 0.1} if way == "task-local" else {}
-        lines.append(_measurement(way, chunk, "write", **created, open=0.1, transfer=0.5))
-        lines.append(_measurement(way, chunk, "read", open=0.1, transfer=0.5, unlink=0.3))
-    for (way, chunk), rate in RATES.items():
+    for method, chunk in RATES:
+        created = {"create": 0.2, "create_close": 0.1} if method == "task-local" else {}
+        lines.append(_measurement(method, chunk, "write", **created, open=0.1, transfer=0.5))
+        lines.append(_measurement(method, chunk, "read", open=0.1, transfer=0.5, unlink=0.3))
+    for (method, chunk), rate in RATES.items():
         for access in ("write", "read"):
-            where = {"tasks": 2, "chunk_bytes": chunk, "pattern": way, "access": access}
+            where = {"tasks": 2, "chunk_bytes": chunk, "pattern": method, "access": access}
             lines.append(made.figure("bandwidth", rate * MB, benchmark="partest", where=where))
     return made.numbered([*lines, made.end()])
 

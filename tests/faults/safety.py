@@ -53,7 +53,7 @@ BENCHMARKS = {
     "tile-io": Benchmark(
         "studies", "--backend posix --sz-tile-x 64 --sz-tile-y 64 --by row --repetitions 2"
     ),
-    "partest": Benchmark("containers", "--ways sion --size 64KiB --call 16KiB"),
+    "partest": Benchmark("containers", "--methods sion --size 64KiB --call 16KiB"),
 }
 
 

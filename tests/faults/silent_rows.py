@@ -98,16 +98,16 @@ ROWS = {
     "saturation": Row("saturation --size 256KiB --transfer 64KiB --processes 2"),
     "pio": Row("pio --size 64KiB --buffer 16KiB --spatial simple-strided,tiled"),
     "tile_io": Row("tile-io --sz-tile-x 64 --sz-tile-y 64 --by row", times=2),
-    "partest": Row("partest --ways task-local,shared --size 64KiB --call 16KiB"),
+    "partest": Row("partest --methods task-local,shared --size 64KiB --call 16KiB"),
     # An error in data names the offset in the tasks' data, one in metadata that in the file.
-    CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
+    CONTAINERS: Row("partest --methods sion --size 64KiB --call 16KiB", ("posix", "direct")),
     # The rank that also writes and reads the metadata of the container.
-    METADATA: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
+    METADATA: Row("partest --methods sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
     "b_eff": Row(
         "b-eff --memory-per-rank 1MiB --random-patterns 2 --loop-time 100us --verify all",
         (MESSAGES,),
         repeats="",
     ),
     "rings": Row("rings --verify all", (MESSAGES,), repeats=""),
-    "overlap": Row("overlap --transfer 64KiB --ways blocking --work-time 1ms", times=2),
+    "overlap": Row("overlap --transfer 64KiB --methods blocking --work-time 1ms", times=2),
 }

@@ -110,7 +110,7 @@ SSCA3 = (
 OVERLAP = (
     "overlap",
     "--quiet",
-    "--ways",
+    "--methods",
     "blocking",
     "--transfer",
     "16KiB",

@@ -86,7 +86,7 @@ def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> Non
     [
         "pio --size 16MiB --buffer 4KiB --spatial simple-strided",
         "io-bench --size 16MiB --block 4KiB --copies 1",
-        "partest --ways task-local --size 16MiB --call 4KiB",
+        "partest --methods task-local --size 16MiB --call 4KiB",
     ],
 )
 def test_a_signal_within_a_pass_is_not_a_wrong_datum(

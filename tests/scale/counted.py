@@ -40,7 +40,7 @@ RUNS = {
     "tile-io": "--backend null --sz-tile-x 16 --sz-tile-y 16",
     "pio": "--backend null --size 64KiB --buffer 16KiB --spatial segmented,simple-strided"
     " --temporal write,read",
-    "partest": "--backend null --ways task-local --size 64KiB --call 16KiB --tasks {P}",
+    "partest": "--backend null --methods task-local --size 64KiB --call 16KiB --tasks {P}",
     "saturation": "--backend null --size 64KiB --transfer 16KiB --processes {P} --repetitions 1",
     "overlap": "--backend sim --backend-options latency=10ms,rank-rate=0 --transfer 16KiB"
     " --work-time 20ms --phases write --repetitions 2",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ways out of the page cache, and what a run says of them. Everything is judged by what the
-processes themselves were charged for, so that other users of the disk do not matter."""
+"""The methods to read without the page cache, and what a run says of them. Everything is judged by
+what the processes themselves were charged for, so that other users of the disk do not matter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reported(cache: dict[str, Any]) -> None:
     """What one piece of evidence has to say of another."""
     before = cache["resident_before_fraction"]
     if before is not None:
-        assert ("dropped" in cache["ways"]) <= (before <= 0.05)
+        assert ("dropped" in cache["methods"]) <= (before <= 0.05)
     assert cache["reason"]
 
 
@@ -50,13 +50,13 @@ def test_reads_are_cold_by_default(
     for read in reads:
         reported(read)
         assert read["verdict"] == "device", read
-        assert read["ways"] == ["dropped"]
+        assert read["methods"] == ["dropped"]
         assert read["process_read_bytes"] >= 0.95 * 8 * MIB
         assert "came from the device" in read["reason"]
     # The best of three: the system takes pages away when other tests need memory.
     assert max(read["resident_after_fraction"] for read in reads) > 0.9
     for write in caches(result, "write"):
-        assert write["ways"] == []
+        assert write["methods"] == []
         assert write["resident_before_fraction"] is None
         # The device has got them all, and maybe more for others.
         assert write["unwritten_bytes"] <= 0.05 * 8 * MIB
@@ -70,7 +70,7 @@ def test_what_is_not_dropped_comes_from_memory(
     reads = caches(run.result, "read")
     for read in reads:
         reported(read)
-        assert read["ways"] == []
+        assert read["methods"] == []
     # At least one of three: the system takes pages away when other tests need memory.
     whole = [
         read["verdict"]
@@ -97,7 +97,7 @@ def test_a_classic_line_leaves_the_caches_alone(
 ) -> None:
     result = classic(any_engine, tmp_path, f"-o {disk}/f -b 1m -t 1m -e").result
     assert result.run["options"]["drop-cache"] == "off"
-    assert [c["ways"] for c in caches(result, "read")] == [[]]
+    assert [c["methods"] for c in caches(result, "read")] == [[]]
     run = any_engine.run(["classic", "mdtest", "-n", "4", "-w", "4096", "-e", "4096"], tmp_path)
     assert run.code == 0, run
     assert run.results[-1].run["options"]["drop-cache"] == "off"
@@ -109,11 +109,11 @@ def test_direct_reads_are_their_own_method(any_engine: Engine, tmp_path: Path, d
     if run.code != 0:
         pytest.skip("no O_DIRECT here")
     (read,) = caches(run.result, "read")
-    assert read["ways"] == ["direct"]
+    assert read["methods"] == ["direct"]
     assert read["verdict"] == "device"
     # The file system accepted O_DIRECT for the writes as well.
     (write,) = caches(run.result, "write")
-    assert write["ways"] == ["direct"]
+    assert write["methods"] == ["direct"]
 
 
 def test_of_memory_nothing_can_be_dropped(any_engine: Engine, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_of_memory_nothing_can_be_dropped(any_engine: Engine, tmp_path: Path) ->
         run = any_engine.run(["ior", "--quiet", "--dir", name, "--block=1MiB"], tmp_path)
     assert run.code == 0, run
     (read,) = caches(run.result, "read")
-    assert read["ways"] == []
+    assert read["methods"] == []
     assert read["verdict"] == "cache"
     assert read["reason"] == "memory is the storage (tmpfs): nothing of it can be dropped"
 
@@ -148,10 +148,10 @@ def test_studies_are_cold_too(
     assert reads
     for cache in reads:
         reported(cache)
-        assert cache["ways"] == ["dropped"]
+        assert cache["methods"] == ["dropped"]
         assert cache["verdict"] == "device", cache
     off = any_engine.run([*words, "--quiet", "--dir", disk, "--drop-cache=off"], tmp_path)
-    assert {tuple(c["ways"]) for c in caches(off.results[-1], access)} == {()}
+    assert {tuple(c["methods"]) for c in caches(off.results[-1], access)} == {()}
 
 
 def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Path) -> None:
@@ -162,11 +162,11 @@ def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Pat
     (read,) = caches(run.result, "read")
     reported(read)
     assert read["verdict"] == "device", read
-    assert read["ways"] == ["dropped"]
+    assert read["methods"] == ["dropped"]
     assert all(m["cache"] is None for m in run.result.measurements if m["access"] != "read")
     kept = any_engine.run([*words, "--drop-cache=off"], tmp_path)
     (read,) = caches(kept.results[-1], "read")
-    assert read["ways"] == []
+    assert read["methods"] == []
     assert read["verdict"] == "cache", read
     alone = any_engine.run([*words, "--no-barriers", "--unique"], tmp_path)
     assert alone.code == 0, alone
@@ -279,7 +279,7 @@ def test_a_hog_keeps_the_cache_small(
     run = hog(any_engine, tmp_path, "96MiB", *words, prefix=enter)
     assert run.code == 0, run
     (read,) = caches(run.result, "read")
-    assert read["ways"] == ["memory hog"]
+    assert read["methods"] == ["memory hog"]
     assert (
         read["resident_before_fraction"] <= 0.75
     )  # 96 of 192 MiB, and a step of the hog of each rank

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """overlap from the outside: known answers in virtual time, and what no machine can be faster than;
-all data of every way, faults, signals."""
+all data of every method, faults, signals."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ def test_what_hides_in_virtual_time(
     result = run.result
     assert len(result.measurements) == 4 * 2 * 2 * 2
     for m in result.measurements:
-        async_way = m["where"]["way"] == "thread"
-        assert m["pattern"] == m["where"]["way"]
+        asynchronous = m["where"]["method"] == "thread"
+        assert m["pattern"] == m["where"]["method"]
         assert m["bytes"] == m["verified_bytes"] / 2 == ranks * transfer
         assert m["operations"] == ranks
-        both = 0.02 if async_way else 0.03
+        both = 0.02 if asynchronous else 0.03
         assert m["seconds"]["total"]["max"] == pytest.approx(both)
         assert m["rate"]["value"] == pytest.approx(ranks * transfer / both)
         assert m["seconds"]["compute"]["mean"] == pytest.approx(0.02)
-        assert m["seconds"]["post"]["mean"] == pytest.approx(0 if async_way else 0.01)
+        assert m["seconds"]["post"]["mean"] == pytest.approx(0 if asynchronous else 0.01)
         assert m["seconds"]["wait"]["mean"] == pytest.approx(0, abs=1e-12)
         detail = m["detail"]
         assert detail["io_seconds"] == pytest.approx(0.01)
         assert detail["work_seconds"] == pytest.approx(0.02)
         assert detail["asked_work_seconds"] == pytest.approx(0.02)
-        assert detail["hidden_share"] == pytest.approx(1 if async_way else 0, abs=1e-9)
+        assert detail["hidden_share"] == pytest.approx(1 if asynchronous else 0, abs=1e-9)
         assert detail["work_slowdown"] == pytest.approx(1)
         assert detail["polls"] == 0
-    for way, share, limit in (("blocking", 0, "post"), ("thread", 1, "none")):
+    for method, share, limit in (("blocking", 0, "post"), ("thread", 1, "none")):
         for access in ("write", "read"):
             for work in ("compute", "memory"):
-                place = {"way": way, "access": access, "work": work, "transfer_bytes": transfer}
+                place = {"method": method, "access": access, "work": work, "transfer_bytes": transfer}
                 hidden = result.figure("hidden_share", **place)
                 assert hidden["metric"]["value"] == pytest.approx(share, abs=1e-9)
                 assert hidden["metric"]["unit"] == "1"
@@ -72,7 +72,7 @@ def test_what_hides_in_virtual_time(
                 assert both == pytest.approx(0.02 if share else 0.03)
     best = result.figure("overlap")
     assert best["metric"]["value"] == pytest.approx(1)
-    assert best["detail"]["best"]["way"] == "thread"
+    assert best["detail"]["best"]["method"] == "thread"
     assert "the computation hides it" in run.stdout
 
 
@@ -80,7 +80,7 @@ def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path
     """0.875 and 2 MiB at 1 MiB a second alongside 1.5 s. Of 2 s half a second is left for the wait.
     Asked after 0.25, 0.5, 0.75, 1 and 1.25 s, the first is over at the fourth time."""
     model = "rank-rate=1MiB/s,shared-rate=0"
-    words = ["overlap", "--backend=sim", f"--backend-options={model}", "--ways=thread"]
+    words = ["overlap", "--backend=sim", f"--backend-options={model}", "--methods=thread"]
     words += ["--transfer=896KiB,2MiB", "--work-time=1.5s", "--poll=5", "--phases=write"]
     run = any_engine.run([*words, "--repetitions=2"], tmp_path, ranks=2)
     assert run.code == 0, run
@@ -112,7 +112,7 @@ def test_a_measurement_says_when_both_were_done_together(
     """2 MiB at 1 MiB a second, and a computation of 1.5 s. After two warm-up writes: the operation,
     the computation, both; then both, the computation, the operation."""
     words = ["overlap", "--backend=sim", "--backend-options=rank-rate=1MiB/s,shared-rate=0"]
-    words += ["--ways=thread", "--transfer=2MiB", "--work-time=1.5s", "--phases=write"]
+    words += ["--methods=thread", "--transfer=2MiB", "--work-time=1.5s", "--phases=write"]
     run = any_engine.run([*words, "--verify=off", "--repetitions=2"], tmp_path, ranks=1)
     assert run.code == 0, run
     spans = [m["span"] for m in run.result.measurements]
@@ -158,19 +158,19 @@ def test_the_least_that_delays_take(any_engine: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--direct", "--transfer", "4KiB,64KiB"), ("--poll", "3")])
-def test_all_data_of_every_way(
+def test_all_data_of_every_method(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
     sizes = (4 * KIB, 64 * KIB) if "--direct" in words else (64 * KIB, 100000)
     small = [w for w in SMALL if "--direct" not in words or w not in ("--transfer", SMALL[1])]
     run = any_engine.run(["overlap", *small, *words, "--dir", data], tmp_path, ranks=2)
     assert run.code == 0, run
-    ways = [row["way"] for row in run.result.run["overlap"]["ways"]]
-    assert {"blocking", "thread"} <= set(ways)
+    methods = [row["method"] for row in run.result.run["overlap"]["methods"]]
+    assert {"blocking", "thread"} <= set(methods)
     done = {m["pattern"] for m in run.result.measurements}
     # What only the run found missing (io_uring that the kernel forbids) is reported.
     left_out = run.result.figure("overlap")["detail"]["left_out"]
-    assert done == set(ways) - {why.partition(":")[0] for why in left_out}
+    assert done == set(methods) - {why.partition(":")[0] for why in left_out}
     assert len(run.result.measurements) == len(done) * 2 * 2 * 2
     for m in run.result.measurements:
         assert m["valid"]
@@ -191,7 +191,7 @@ def test_all_data_of_every_way(
 def test_files_that_are_kept_hold_each_size_at_its_place(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    words = ["overlap", *SMALL, "--ways", "blocking,thread", "--dir", data, "--keep"]
+    words = ["overlap", *SMALL, "--methods", "blocking,thread", "--dir", data, "--keep"]
     run = any_engine.run(words, tmp_path, ranks=2)
     assert run.code == 0, run
     assert sorted(f.name for f in data.iterdir()) == ["overlap_blocking", "overlap_thread"]
@@ -221,11 +221,11 @@ def test_until_the_times_are_known(any_engine: Engine, tmp_path: Path) -> None:
     assert "--until-ci 5 %: kept after 10 repetitions" in run.stdout
 
 
-def test_a_full_disk_is_reported_with_the_way_and_the_place(
+def test_a_full_disk_is_reported_with_the_method_and_the_place(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
-    words = ["overlap", "--ways=thread", "--transfer=2MiB", "--dir", place, "--max-bytes=1GiB"]
+    words = ["overlap", "--methods=thread", "--transfer=2MiB", "--dir", place, "--max-bytes=1GiB"]
     run = any_engine.run([*words, "--repetitions=1"], tmp_path, ranks=1)
     assert run.code == 3, run
     assert "No space left" in run.stderr + run.stdout
@@ -267,10 +267,10 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
     assert run.returncode == 0, run
     assert "left out: uring: " in run.stdout
     lines = [json.loads(text) for text in (tmp_path / "left.jsonl").read_text().splitlines()]
-    ways = {line["pattern"] for line in lines if line["kind"] == "measurement"}
-    assert "uring" not in ways
-    assert {"blocking", "thread"} <= ways
-    run = without("--ways=uring,thread")
+    methods = {line["pattern"] for line in lines if line["kind"] == "measurement"}
+    assert "uring" not in methods
+    assert {"blocking", "thread"} <= methods
+    run = without("--methods=uring,thread")
     assert run.returncode == 6, run
     assert "does not allow io_uring" in run.stderr
     assert list(data.iterdir()) == []
@@ -279,13 +279,14 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--ways", "telepathy"], "--ways"),
-        (["--ways", "thread,thread"], "nothing is measured twice"),
+        (["--methods", "telepathy"], "--methods"),
+        (["--ways", "thread"], "unknown option --ways; did you mean --methods?"),
+        (["--methods", "thread,thread"], "nothing is measured twice"),
         (["--transfer", "0"], "--transfer"),
         (["--transfer", "1MiB,1048576"], "nothing is measured twice"),
         (["--direct", "--transfer", "5000B"], "5kB is not a multiple of 4KiB"),
         (["--direct", "--backend", "null"], "backend null knows no page cache"),
-        (["--backend", "sim", "--ways", "uring"], "--ways uring: backend sim models all methods"),
+        (["--backend", "sim", "--methods", "uring"], "--methods uring: backend sim models all methods"),
         (["--work-time", "0s"], "--work-time"),
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),
@@ -303,9 +304,9 @@ def test_what_is_refused(
     assert message in run.stderr, run
 
 
-def test_a_way_that_a_backend_lacks(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_a_method_that_a_backend_lacks(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     words = ["overlap", "--backend=posix", "--dir", data, "--transfer=4KiB", "--repetitions=1"]
-    run = any_engine.run([*words, "--ways=nonblocking"], tmp_path, ranks=1)
+    run = any_engine.run([*words, "--methods=nonblocking"], tmp_path, ranks=1)
     assert run.code == 2, run
     assert "backend posix has no transfers that continue by themselves" in run.stderr
     run = any_engine.run([*words, "--work-time=1ms"], tmp_path, ranks=1)
@@ -316,19 +317,19 @@ def test_a_way_that_a_backend_lacks(any_engine: Engine, tmp_path: Path, data: Pa
 
 
 def test_the_plan(any_engine: Engine, tmp_path: Path) -> None:
-    """Two ways, 2 x 1 MiB at 1 MB/s: I/O alone 2.097 s, computation alone 1 s, both 3.097 s."""
+    """Two methods, 2 x 1 MiB at 1 MB/s: I/O alone 2.097 s, computation alone 1 s, both 3.097 s."""
     words = ["overlap", "--backend=null", "--transfer=1MiB", "--work-time=1s", "--repetitions=5"]
     words += ["--plan-ranks=2", "--plan-rate=1MB/s", "--phases=write", "--plan-json"]
     run = any_engine.alone(words, tmp_path)
     assert run.code == 0, run
     plan = json.loads(run.stdout)
     io = 2 * MIB / 1e6
-    assert plan["ways"] == ["blocking", "nonblocking", "thread"]
+    assert plan["methods"] == ["blocking", "nonblocking", "thread"]
     assert plan["bytes_on_storage"] == 3 * 2 * MIB
     (cell,) = plan["cells"]
     assert cell["io_seconds"] == pytest.approx(io)
     assert cell["work_seconds"] == 1
-    # Before it each way writes everything twice.
+    # Before it each method writes everything twice.
     warm_up = 3 * 2 * io
     assert plan["expected_seconds"] == pytest.approx(5 * 3 * 2 * (io + 1) + warm_up)
     assert plan["estimate"]["bytes_written"]["expected"] == (5 * 2 + 2) * 3 * 2 * MIB

@@ -24,8 +24,8 @@ STREAM = ("--size", "10000B", "--call", "4KiB", "--first-access", "100B")
 QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
 
 
-def _of(run: Run, way: str, access: str) -> dict[str, Any]:
-    (m,) = [m for m in run.result.measurements if (m["pattern"], m["access"]) == (way, access)]
+def _of(run: Run, method: str, access: str) -> dict[str, Any]:
+    (m,) = [m for m in run.result.measurements if (m["pattern"], m["access"]) == (method, access)]
     return m
 
 
@@ -39,10 +39,10 @@ def test_in_virtual_time_each_phase_is_the_closed_formula(
     assert "Highest write: " in run.stdout
     assert ", chunk -" not in run.stdout
     calls = 4 * 1e-3 + 10000 / 100e6
-    for way in ("sion", "task-local", "shared"):
+    for method in ("sion", "task-local", "shared"):
         for access in ("write", "read"):
-            m = _of(run, way, access)
-            created = way == "task-local" and access == "write"
+            m = _of(run, method, access)
+            created = method == "task-local" and access == "write"
             parts = {"open": 0.010, "transfer": calls, "close": 0.005}
             parts |= {"create": 0.010, "create_close": 0.005} if created else {}
             parts |= {"sync": 0.020} if access == "write" else {}
@@ -106,7 +106,7 @@ def test_bytes_and_lengths_of_the_files(
 def test_the_container_of_the_definition(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """Four tasks of 3 MiB, chunks of 2 MiB, blocks of 64 KiB."""
     any_engine.needs_ranks(4)
-    words = ["partest", "--ways", "sion", "--size", "3MiB", "--call", "1MiB", "--chunk", "2MiB"]
+    words = ["partest", "--methods", "sion", "--size", "3MiB", "--call", "1MiB", "--chunk", "2MiB"]
     run = any_engine.run(
         [*words, "--block", "64KiB", "--container-open", "each", "--dir", data], tmp_path, ranks=4
     )
@@ -120,7 +120,7 @@ def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path
     """Each file has two tasks, whose chunks are placed as in a container of two; the first has the
     table of all tasks."""
     any_engine.needs_ranks(4)
-    words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
+    words = ["partest", "--methods", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
     words += ["--container-files", "2", "--dir", str(data)]
     run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path, ranks=4)
     assert run.code == 0, run
@@ -157,7 +157,7 @@ def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path
 def test_collectors_move_for_the_others(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """The group's chunks, 4000 bytes each, fill two blocks: the second one has what is left. Tasks
     have four calls and five."""
-    words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
+    words = ["partest", "--methods", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
     words += ["--collective", "write,read", "--collector-tasks", "2", "--dir", str(data)]
     run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path)
     assert run.code == 0, run
@@ -238,8 +238,8 @@ def test_a_million_tasks_are_planned(any_engine: Engine, tmp_path: Path) -> None
 
 def test_a_disk_runs_full(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
     place = mount("-t", "tmpfs", "-o", "size=16m", "none")
-    for way in (["sion"], ["sion", "--container-files", "2"], ["task-local"]):
-        words = ["partest", "--ways", *way, "--size", "12MiB", "--call", "1MiB", *QUICK]
+    for method in (["sion"], ["sion", "--container-files", "2"], ["task-local"]):
+        words = ["partest", "--methods", *method, "--size", "12MiB", "--call", "1MiB", *QUICK]
         run = engine.run([*words, "--max-bytes", "1GiB", "--dir", place], tmp_path)
         io_error_of(run)
         assert [m["valid"] for m in run.result.measurements] == [False]
@@ -256,7 +256,7 @@ def test_a_directory_that_cannot_be_written(any_engine: Engine, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--ways", "tape"], "--ways"),
+        (["--methods", "tape"], "--methods"),
         (["--tasks", "3"], "3 are more than the 2 ranks"),
         (["--call", "1KiB", "--first-access", "2KiB"], "--first-access: 2KiB are more"),
         (["--random-size", "2"], "--random-size"),
@@ -267,7 +267,7 @@ def test_a_directory_that_cannot_be_written(any_engine: Engine, tmp_path: Path) 
         (["--hint", "word"], "KEY=VALUE"),
         (["--prefix", "a/b"], "--prefix"),
         (["--container-files", "3"], "3 are more than the 2 tasks"),
-        (["--ways", "shared", "--container-files", "2"], "--ways has no sion"),
+        (["--methods", "shared", "--container-files", "2"], "--methods has no sion"),
         (["--collector-tasks", "2"], "--collective says"),
         (["--collective", "write", "--at-a-time", "1"], "--at-a-time"),
         (["--collective", "read", "--container-open", "each"], "opened by all"),
@@ -345,15 +345,15 @@ def test_the_classic_partest_with_files_and_collectors(
     assert list(data.iterdir()) == []
 
 
-@pytest.mark.parametrize("way", [0, 1, 2, 3])
-def test_the_classic_partest(any_engine: Engine, tmp_path: Path, data: Path, way: int) -> None:
-    words = ["-T", way, "-s", "300K", "-b", "100K", "-r", "200K", "-q", "64K", "-Z", "1", "-v"]
+@pytest.mark.parametrize("method", [0, 1, 2, 3])
+def test_the_classic_partest(any_engine: Engine, tmp_path: Path, data: Path, method: int) -> None:
+    words = ["-T", method, "-s", "300K", "-b", "100K", "-r", "200K", "-q", "64K", "-Z", "1", "-v"]
     run = any_engine.run(["classic", "partest", "-f", data / "out", *words], tmp_path)
     assert run.code == 0, run
     for access in ("write", "read"):
         (m,) = run.result.rows(access=access)
         assert m["verified_bytes"] == (2 * 300 * KIB if access == "read" else 0)
-        if way == 2:
+        if method == 2:
             (line,) = [s for s in _lines(run) if f" {access}+barrier=" in s]
             assert f"open={m['seconds']['open']['max']:10.6f}s" in line
             assert f" {2 * 300 * KIB / 1e6:10.4f} MB " in line
@@ -362,14 +362,14 @@ def test_the_classic_partest(any_engine: Engine, tmp_path: Path, data: Path, way
         assert float(total[5]) == pytest.approx(m["detail"]["counted_seconds"], abs=1e-6)
         # The task that moves the data of task 0.
         assert total[1] == ("000001" if access == "read" else "000000")
-        assert (total[6], total[7]) == ("6", "2" if way == 3 else "1")
+        assert (total[6], total[7]) == ("6", "2" if method == 3 else "1")
         assert [s[1] for s in _stats(run, "TASK", access.upper())] == ["000000", "000001"]
         (phase,) = [s for s in _lines(run) if f" TOTAL {access.upper()}  " in s and "T_PHASE" in s]
         assert f"close={m['seconds']['close']['max']:.5f}s" in phase
         if access == "write":
             created = m["seconds"].get("create", {"max": 0})["max"]
             assert f"create={created:.5f}s" in phase
-    names = {2: {"out.000000"}, 3: {"out.000000", "out.000001"}}.get(way, {"out"})
+    names = {2: {"out.000000"}, 3: {"out.000000", "out.000001"}}.get(method, {"out"})
     assert {f.name for f in data.iterdir()} == names
     # As there, what an earlier run left is replaced; -X 1 removes it.
     run = any_engine.run(["classic", "partest", "-f", data / "out", *words, "-X1"], tmp_path)

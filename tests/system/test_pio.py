@@ -40,10 +40,10 @@ def test_in_virtual_time_it_is_the_closed_formula(
     assert [m["access"] for m in run.result.measurements] == list(ALL)
     for m in run.result.measurements:
         access = m["access"]
-        ways = 2 if access == "read-modify-write" else 1
+        directions = 2 if access == "read-modify-write" else 1
         writes = access not in ("read", "re-read")
         parts = {part: m["seconds"][part]["max"] for part in m["seconds"]}
-        assert parts["transfer"] == pytest.approx(ways * calls)
+        assert parts["transfer"] == pytest.approx(directions * calls)
         # The first pass of a visit opens the file, its last one closes it.
         assert parts.get("open") == (
             pytest.approx(0.010) if access in ("write", "read", "read-modify-write") else None
@@ -53,11 +53,11 @@ def test_in_virtual_time_it_is_the_closed_formula(
         )
         assert parts.get("sync") == (pytest.approx(0.020) if writes else None)
         # Until the data are on storage; the calls alone are next to it.
-        seconds = ways * calls + (0.020 if writes else 0)
-        assert m["rate"]["value"] == pytest.approx(ways * 2 * 256 * KIB / seconds)
+        seconds = directions * calls + (0.020 if writes else 0)
+        assert m["rate"]["value"] == pytest.approx(directions * 2 * 256 * KIB / seconds)
         alone = m["detail"]["transfer_rate_bytes_per_second"]
         assert alone == pytest.approx(2 * 256 * KIB / calls)
-        assert (m["bytes"], m["operations"]) == (ways * 2 * 256 * KIB, ways * 8)
+        assert (m["bytes"], m["operations"]) == (directions * 2 * 256 * KIB, directions * 8)
         # Data are read back before they are rewritten; data that are read later are verified then.
         assert m["verified_bytes"] == (0 if access == "re-write" else m["bytes"])
     strongest = run.result.figure("pio")
@@ -94,12 +94,12 @@ def test_all_patterns_and_accesses_in_one_run(
     # Two kinds of calls, two ways to make them, two layouts.
     assert len(run.result.measurements) == len(found) * 8
     for m in run.result.measurements:
-        ways = 2 if m["access"] == "read-modify-write" else 1
+        directions = 2 if m["access"] == "read-modify-write" else 1
         pieces = 4 * ranks
         if m["pattern"] == "flash-io":
             pieces += sum(rank % 3 for rank in range(ranks))
-        assert m["bytes"] == ways * pieces * KIB
-        assert m["operations"] == ways * (ranks if m["where"]["by"] == "type" else pieces)
+        assert m["bytes"] == directions * pieces * KIB
+        assert m["operations"] == directions * (ranks if m["where"]["by"] == "type" else pieces)
         # A first write is read back if a second one would hide its losses.
         read_back = (0, m["bytes"]) if m["access"] == "write" else (m["bytes"],)
         assert m["verified_bytes"] in ((0,) if m["access"] == "re-write" else read_back)

@@ -116,29 +116,29 @@ def test_a_measured_peak_is_the_best_of_several_streams(
     words = ["spiobench", "--size", "2MiB", "--tasks", "2", "--peak", "measured", "--fsync", "off"]
     run = any_engine.run([*words, "--drop-cache", "off", "--dir", data], tmp_path)
     assert run.code == 0, run
-    ways = {
+    cells = {
         (m["pattern"], m["access"], m["where"]["tasks"]): m
         for m in run.result.measurements
         if "stream" in m["pattern"]
     }
-    assert {tasks for _, _, tasks in ways} == {1, 2}
-    assert ways["stream", "write", 2]["detail"]["backend"] == "posix"
-    assert "sync" in ways["stream", "write", 1]["seconds"]
-    past = ways["stream past the cache", "read", 2]
+    assert {tasks for _, _, tasks in cells} == {1, 2}
+    assert cells["stream", "write", 2]["detail"]["backend"] == "posix"
+    assert "sync" in cells["stream", "write", 1]["seconds"]
+    past = cells["stream past the cache", "read", 2]
     assert past["detail"]["backend"] == "direct"
     assert past["verified_bytes"] == 2 * MIB
     for depth in (8, 32):
         queue = f"stream, {depth} in flight"
-        if (queue, "read", 1) not in ways:  # the kernel does not allow io_uring
+        if (queue, "read", 1) not in cells:  # the kernel does not allow io_uring
             continue
-        many = ways[queue, "read", 1]
+        many = cells[queue, "read", 1]
         assert many["detail"]["backend"] == "uring"
         assert (many["operations"], many["bytes"]) == (4 * depth, 2 * MIB)
         assert many["call_times"]["count"] == 4 * depth
         assert many["verified_bytes"] == 2 * MIB
         assert many["error_count"] == 0
     for access in ("write", "read"):
-        highest = max(m["rate"]["value"] for (_, a, _), m in ways.items() if a == access)
+        highest = max(m["rate"]["value"] for (_, a, _), m in cells.items() if a == access)
         own = run.result.figure("bandwidth", access=access)["metric"]["value"]
         share = run.result.figure("share_of_peak", access=access)["metric"]["value"]
         assert share == pytest.approx(own / highest)

@@ -10,7 +10,7 @@ from effio.judge.samples import Judged, Scalar
 from effio.store.option_values import SETTINGS, UNITS, option_text
 from effio.store.reader import Result
 
-# Options that say where, how watched or how often, or which way to storage: none changes what one
+# Options that say where, how watched or how often, or which backend: none changes what one
 # measured cell is.
 _NO_WORKLOAD = frozenset(
     {

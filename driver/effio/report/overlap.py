@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Report of overlap: the share of an operation that hides behind a computation, over the size of
-the transfer, a curve for each way; what the computation pays; and why no more hides.
+the transfer, a curve for each method; what the computation pays; and why no more hides.
 docs/benchmarks/overlap.md says how to read it.
 """
 
@@ -39,15 +39,15 @@ _SLOWER = 1.1
 # A share whose interval is wider than this on either side is not explained.
 _KNOWN = 0.2
 # The order of the curves and the sentences.
-_WAYS = ("blocking", "nonblocking", "uring", "thread")
+_METHODS = ("blocking", "nonblocking", "uring", "thread")
 
 
 def _size(record: FigureRecord | Measurement) -> int:
     return number(record, "transfer_bytes")
 
 
-def _way(f: FigureRecord) -> str:
-    return word(f, "way")
+def _method(f: FigureRecord) -> str:
+    return word(f, "method")
 
 
 def _case(f: FigureRecord) -> str:
@@ -55,14 +55,14 @@ def _case(f: FigureRecord) -> str:
 
 
 def _key(f: FigureRecord) -> tuple[str, str, str, int]:
-    return word(f, "access"), word(f, "work"), _way(f), _size(f)
+    return word(f, "access"), word(f, "work"), _method(f), _size(f)
 
 
 def _with_size(found: Iterable[FigureRecord]) -> list[FigureRecord]:
     """The figures that have a size, by method and size."""
-    place = {way: i for i, way in enumerate(_WAYS)}
+    place = {method: i for i, method in enumerate(_METHODS)}
     some = (f for f in found if _size(f) > 0)
-    return sorted(some, key=lambda f: (place.get(_way(f), len(place)), _size(f)))
+    return sorted(some, key=lambda f: (place.get(_method(f), len(place)), _size(f)))
 
 
 def _known(result: Result, name: str) -> list[FigureRecord]:
@@ -72,10 +72,10 @@ def _known(result: Result, name: str) -> list[FigureRecord]:
 def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
     """Curves by case; one for each method, whiskers are the 95 % intervals of the means."""
 
-    def curve(way: str, some: Sequence[FigureRecord], style: int) -> Series:
-        return means(way, some, lambda f: float(_size(f)), style)
+    def curve(method: str, some: Sequence[FigureRecord], style: int) -> Series:
+        return means(method, some, lambda f: float(_size(f)), style)
 
-    return by_case(found, _case, _way, curve, _WAYS)
+    return by_case(found, _case, _method, curve, _METHODS)
 
 
 def hidden_figure(result: Result) -> Figure | None:
@@ -130,7 +130,7 @@ def cell_table(result: Result) -> Table:
         _with_size(result.figures_named("hidden_share")),
         [
             (Column("case"), _case),
-            (Column("way"), _way),
+            (Column("method"), _method),
             (Column("transfer", "B"), _size),
             (Column("I/O alone", "s"), value_at(result, "io_seconds", _key)),
             (Column("work alone", "s"), value_at(result, "work_seconds", _key)),
@@ -155,15 +155,15 @@ def cell_table(result: Result) -> Table:
 
 def _reason(f: FigureRecord, slower: float | None) -> str:
     """Why no more hides, for the middle of a sentence."""
-    way = _way(f)
+    method = _method(f)
     limit = members_of(f).limit
-    if limit == "post" and way == "blocking":
+    if limit == "post" and method == "blocking":
         return "the call comes back only when the bytes are moved"
     begins = {
         "nonblocking": f"the nonblocking {word(f, 'access')} itself",
         "uring": "the submission to io_uring",
         "thread": "handing it to the thread",
-    }.get(way, "the call that begins it")
+    }.get(method, "the call that begins it")
     longer = f" ({100 * (slower - 1):.0f} % longer)" if slower is not None else ""
     return {
         "none": "the computation covers it",
@@ -186,7 +186,7 @@ def _is_known(f: FigureRecord) -> bool:
     return certainty.is_known(f) or bool(members_of(f).limit)
 
 
-def way_findings(result: Result) -> list[Finding]:
+def method_findings(result: Result) -> list[Finding]:
     """For each case and method: where most and, if that differs, where least hides, and why."""
     slower = value_at(result, "work_slowdown", _key)
     findings = []
@@ -198,16 +198,16 @@ def way_findings(result: Result) -> list[Finding]:
             text = f"nothing with {size}, where both take longer than one after the other"
         return f"{text}: {_reason(f, slower(f))}"
 
-    for case, all_ways in grouped(_known(result, "hidden_share"), _case).items():
-        for way, all_sizes in grouped(all_ways, _way).items():
+    for case, all_methods in grouped(_known(result, "hidden_share"), _case).items():
+        for method, all_sizes in grouped(all_methods, _method).items():
             some = [f for f in all_sizes if _is_known(f)]
             if not some:
-                text = f"What {way}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
+                text = f"What {method}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
                 text += " repetitions, or a quiet machine."
                 findings.append(Finding(text, "hidden", "warn"))
                 continue
             best, worst = max(some, key=value_of), min(some, key=value_of)
-            text = f"{way}, {case}, hides {reported(best)}"
+            text = f"{method}, {case}, hides {reported(best)}"
             if value_of(best) - value_of(worst) > 1 - _WHOLLY:
                 text += f"; but {reported(worst)}"
             level: Level = "good" if value_of(worst) >= _WHOLLY else "info"
@@ -225,7 +225,7 @@ def cost_finding(result: Result) -> Finding | None:
     text = (
         f"A computation pays for an operation during it: {word(worst, 'work')} work takes"
         f" {100 * (value_of(worst) - 1):.0f} % longer during a {word(worst, 'access')} of"
-        f" {fmt.size(_size(worst))} by {_way(worst)}."
+        f" {fmt.size(_size(worst))} by {_method(worst)}."
     )
     return Finding(text, "slow-down", "warn")
 
@@ -249,7 +249,7 @@ def left_out_findings(result: Result) -> list[Finding]:
 
 
 class OverlapReporter(PartsReporter):
-    finders = (way_findings, cost_finding, binding_finding, left_out_findings)
+    finders = (method_findings, cost_finding, binding_finding, left_out_findings)
     parts = (Part("overlap", "What hides", (hidden_figure, slow_down_figure, cell_table)),)
 
     def headline(self, result: Result) -> Headline:
@@ -262,9 +262,9 @@ class OverlapReporter(PartsReporter):
         best = figure.detail.get("best")
         at = best if isinstance(best, dict) else {}
         if isinstance(best, dict):
-            access, way, work = (fmt.plain(at.get(k, ""), 20) for k in ("access", "way", "work"))
+            access, method, work = (fmt.plain(at.get(k, ""), 20) for k in ("access", "method", "work"))
             size = fmt.size(as_count(at.get("transfer_bytes")))
-            context = f"{access} of {size} by {way}, during {work} work, {context}"
+            context = f"{access} of {size} by {method}, during {work} work, {context}"
         hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)
         headline = Headline(
             "share of the I/O time that hides, at best",

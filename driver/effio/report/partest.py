@@ -87,7 +87,7 @@ def phase_figure(result: Result) -> Figure | None:
         "The slowest task of each phase, the mean over the repetitions. Files of the tasks are"
         " created, closed and opened; a container and a shared file are created by their opening.",
         "stacked",
-        Axis("way"),
+        Axis("method"),
         Axis("time", "s"),
         series,
         height=max(160, 30 * len(names) + 70),
@@ -105,7 +105,7 @@ def disk_table(result: Result) -> Table:
     return table_of(
         last.values(),
         [
-            (Column("way"), lambda m: fmt.plain(m.pattern, 40)),
+            (Column("method"), lambda m: fmt.plain(m.pattern, 40)),
             *((Column(axis.title), value(i)) for i, axis in enumerate(axes)),
             (Column("files", "1"), member("on_disk.files")),
             (Column("written", "B"), lambda m: m.bytes),
@@ -125,7 +125,7 @@ def opening_finding(result: Result) -> Finding | None:
     for m in valid(result, "write"):
         seconds = sum(m.seconds[p].max for p in _OPENING if p in m.seconds)
         found.setdefault(m.ranks, {}).setdefault(m.pattern, []).append(seconds)
-    both = {n: ways for n, ways in found.items() if {"sion", "task-local"} <= set(ways)}
+    both = {n: methods for n, methods in found.items() if {"sion", "task-local"} <= set(methods)}
     if not both:
         return None
     tasks = max(both)

@@ -69,7 +69,7 @@ class Evidence:
     on_storage: float | None
     # Share of the bytes by the verdict on their measurement.
     of: Mapping[Place, float] = field(default_factory=dict)
-    ways: Sequence[str] = ()
+    methods: Sequence[str] = ()
     reason: str = ""  # of the measurement that moved most
     simulated: bool = False
     # For reads: none of the bytes were in this node's page cache before, according to the kernel.
@@ -164,8 +164,8 @@ class Evidence:
             )
         if self.place is Place.DEVICE:
             what = "came from storage" if self.reading else "were on storage when the clock stopped"
-            ways = f" (out of the cache: {', '.join(self.ways)})" if self.ways else ""
-            return f"{self.share()} of the bytes {self._moved} {what}{ways}"
+            methods = f" (out of the cache: {', '.join(self.methods)})" if self.methods else ""
+            return f"{self.share()} of the bytes {self._moved} {what}{methods}"
         if self.place is Place.CACHE:
             if self.reading:
                 memory = fmt.percent(1 - (self.on_storage or 0))
@@ -195,16 +195,16 @@ class Evidence:
 
     def _weaker(self) -> str:
         """What is known about bytes without a verdict, for a table cell."""
-        done = [_DONE[way] for way in self.ways if way in _DONE]
+        done = [_DONE[method] for method in self.methods if method in _DONE]
         if not done and self.absent_before:
             done = ["not in this node's cache before"]
         return f"{', '.join(done)}; server cache unknown" if done else "not known"
 
     def _done(self) -> str:
         """What was done about caches where nothing could be observed."""
-        if not self.ways:
+        if not self.methods:
             return ""
-        return f"; this node's cache was left out ({', '.join(self.ways)}), a server's may not be"
+        return f"; this node's cache was left out ({', '.join(self.methods)}), a server's may not be"
 
 
 def _seen(m: Measurement, cache: Cache, after_sync: bool) -> float | None:
@@ -241,7 +241,7 @@ def _read_ahead(measurements: Sequence[Measurement]) -> float | None:
     fetched: dict[str, int] = {}
     moved: dict[str, int] = {}
     for m in measurements:
-        known = m.cache.process_read_bytes if m.cache and "dropped" in m.cache.ways else None
+        known = m.cache.process_read_bytes if m.cache and "dropped" in m.cache.methods else None
         if known is None:
             return None
         fetched[m.pattern] = fetched.get(m.pattern, 0) + known
@@ -255,9 +255,9 @@ def is_absent(m: Measurement) -> bool:
     return before is not None and before <= NEARLY
 
 
-def ways_of(cells: Sequence[Measurement]) -> list[str]:
+def methods_of(cells: Sequence[Measurement]) -> list[str]:
     """The methods against the cache that were effective for all of them."""
-    each = [{*m.cache.ways} if m.cache else set() for m in cells]
+    each = [{*m.cache.methods} if m.cache else set() for m in cells]
     return sorted(set.intersection(*each)) if each else []
 
 
@@ -286,7 +286,7 @@ def _of_one_direction(
         total,
         on_storage,
         of,
-        ways_of(some),
+        methods_of(some),
         most.cache.reason if most.cache else "",
         simulated,
         reading and all(is_absent(m) for m in some),

@@ -74,7 +74,7 @@ def _came_to_servers(m: Measurement, network: Network, parts: Sequence[_Part]) -
     # Ranks of several nodes also send each other messages.
     if any(not part.reading for part in parts) and m.nodes > 1:
         return False
-    cold = bool(_WITHOUT_CACHE & {*m.cache.ways}) or is_absent(m) if m.cache else False
+    cold = bool(_WITHOUT_CACHE & {*m.cache.methods}) or is_absent(m) if m.cache else False
     return cold or not any(part.reading for part in parts)
 
 

@@ -121,7 +121,7 @@ class Network(Part, frozen=True):
 class Cache(Part, frozen=True):
     verdict: Text = "unknown"
     reason: Text = ""
-    ways: Annotated[list[Text], Meta(max_length=20)] = []
+    methods: Annotated[list[Text], Meta(max_length=20)] = []
     resident_before_fraction: Number | None = None
     resident_after_fraction: Number | None = None
     process_read_bytes: Whole | None = None

@@ -86,8 +86,11 @@ def _one_spelling(line: Line) -> Line:
     return _number_of(line, "repetition") if kind == "measurement" else line
 
 
-# Members by the names that they have had since 1.3.
+# Names that members and options have had since 1.3: of all benchmarks, and of one.
 _MEMBERS = {"may_be_untrue": "unreliable"}
+_METHODS = {"way": "method", "ways": "methods"}
+_MEMBERS_OF = {"overlap": _METHODS}
+_OPTIONS_OF = {"overlap": _METHODS, "partest": _METHODS}
 
 
 def _renamed(value: object, names: Mapping[str, str], levels: int = 3) -> Any:
@@ -102,11 +105,17 @@ def _renamed(value: object, names: Mapping[str, str], levels: int = 3) -> Any:
 
 def _field_terms(line: Line) -> Line:
     """Names that were not the field's terms."""
-    line = {**line, "schema": "effio-result/1.3"}
-    for holder in ("detail",):
-        if holder in line:
-            line[holder] = _renamed(line[holder], _MEMBERS)
-    return line
+    benchmark = str(line.get("benchmark"))
+    names = _MEMBERS | _MEMBERS_OF.get(benchmark, {})
+    changed = {
+        benchmark: names,
+        "options": _OPTIONS_OF.get(benchmark, {}),
+        "where": names,
+        "cache": _METHODS,
+        "detail": names,
+    }
+    new = {k: _renamed(v, changed[k]) if k in changed else v for k, v in line.items()}
+    return {**new, "schema": "effio-result/1.3"}
 
 
 # From a version to the next one, line by line.

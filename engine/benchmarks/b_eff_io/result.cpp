@@ -81,9 +81,9 @@ double PartitionResult::seconds() const {
 
 bool RowResult::read_ahead() const {
     if (access != Access::read || !cache) return false;
-    const auto& ways = cache->ways;
+    const auto& methods = cache->methods;
     return (cache->verdict == Whereabouts::cache || cache->verdict == Whereabouts::mixed) &&
-           std::find(ways.begin(), ways.end(), "dropped") != ways.end();
+           std::find(methods.begin(), methods.end(), "dropped") != methods.end();
 }
 
 double PartitionResult::weighted_rate() const {

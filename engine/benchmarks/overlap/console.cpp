@@ -23,13 +23,13 @@ class ConsoleView : public Observer {
   public:
     ConsoleView(Console& console, const Parameters& parameters, const std::string& result_path)
         : console_(console), parameters_(parameters) {
-        std::string ways;
-        for (const Way way : parameters.ways_in_force) {
-            ways += fmt::format("{}{} ({})", ways.empty() ? "" : ", ", name(way),
-                                parameters.backend_of(way).name);
+        std::string methods;
+        for (const Method method : parameters.effective_methods) {
+            methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", name(method),
+                                parameters.backend_of(method).name);
         }
         console_.print(
-            fmt::format("Overlap of I/O and computation: {}\nresults in {}\n", ways, result_path));
+            fmt::format("Overlap of I/O and computation: {}\nresults in {}\n", methods, result_path));
         for (const auto& why : parameters.left_out) left_out(why);
     }
 
@@ -38,7 +38,7 @@ class ConsoleView : public Observer {
     void cell(const CellResult& c) override {
         if (c.valid) moved_.push_back({c.point, c.bytes, c.cache});
         if (c.valid && c.error_count == 0) return;
-        console_.print(fmt::format("{} {} {}: {}\n", name(c.point.way),
+        console_.print(fmt::format("{} {} {}: {}\n", name(c.point.method),
                                    c.point.write ? "write" : "read",
                                    shown_size(Bytes{c.point.transfer}),
                                    c.errors.empty() ? "failed" : c.errors.front().text()));
@@ -67,7 +67,7 @@ class ConsoleView : public Observer {
     }
 
     void table(const std::vector<PointTimes>& all, bool write, WorkKind work) {
-        Table table({{"way", Table::Align::left},
+        Table table({{"method", Table::Align::left},
                      {"transfer"},
                      {"I/O alone"},
                      {"work alone"},
@@ -78,25 +78,25 @@ class ConsoleView : public Observer {
                      {"bytes from or to", Table::Align::left}});
         std::string sentences;
         std::size_t repetitions = 0;
-        for (const Way way : parameters_.ways_in_force) {
-            std::vector<const PointTimes*> of_way;
+        for (const Method method : parameters_.effective_methods) {
+            std::vector<const PointTimes*> of_method;
             for (const PointTimes& s : all) {
-                if (s.point.way == way && s.point.write == write && s.point.work == work)
-                    of_way.push_back(&s);
+                if (s.point.method == method && s.point.write == write && s.point.work == work)
+                    of_method.push_back(&s);
             }
-            for (const PointTimes* s : of_way) {
+            for (const PointTimes* s : of_method) {
                 const Times mean = s->mean();
                 const auto stated = s->stated();
                 const auto limit = s->limit();
                 repetitions = std::max(repetitions, s->times.size());
-                table.row({std::string(name(way)), shown_size(Bytes{s->point.transfer}),
+                table.row({std::string(name(method)), shown_size(Bytes{s->point.transfer}),
                            format_duration(mean.io), format_duration(mean.work),
                            format_duration(mean.both),
                            number(stated, s->hidden().empty() ? "-" : "not known"),
                            number(s->slow_downs()), limit ? std::string(name(*limit)) : "-",
                            bytes_of(s->point)});
             }
-            const std::string text = sentence(of_way);
+            const std::string text = sentence(of_method);
             if (!text.empty()) sentences += "  " + wrapped(text, 118, 4) + "\n";
         }
         console_.print(fmt::format("\n{} alongside {} work, {}\n{}\n{}", write ? "Write" : "Read",

@@ -15,16 +15,16 @@
 namespace effio::overlap {
 namespace {
 
-/// What the calls of a way are called where a sentence needs it.
-std::string begins_by(Way way, bool write) {
-    switch (way) {
-        case Way::nonblocking:
+/// What the calls of a method are called where a sentence needs it.
+std::string begins_by(Method method, bool write) {
+    switch (method) {
+        case Method::nonblocking:
             return write ? "the nonblocking write" : "the nonblocking read";
-        case Way::uring:
+        case Method::uring:
             return "io_uring's submission";
-        case Way::thread:
+        case Method::thread:
             return "handing it to the thread";
-        case Way::blocking:
+        case Method::blocking:
             break;
     }
     return write ? "the blocking write" : "the blocking read";
@@ -37,10 +37,10 @@ std::string why(const Point& point, Limit limit, const Times& mean) {
         case Limit::length:
             return "all that can hide behind so short a computation does";
         case Limit::post:
-            return point.way == Way::blocking
+            return point.method == Method::blocking
                        ? "the call comes back when the bytes are moved"
                        : fmt::format("{} already moves the bytes and comes back late",
-                                     begins_by(point.way, point.write));
+                                     begins_by(point.method, point.write));
         case Limit::poll:
             return "the bytes move inside the calls that ask whether they are there";
         case Limit::wait:
@@ -56,9 +56,9 @@ std::string why(const Point& point, Limit limit, const Times& mean) {
 
 }  // namespace
 
-std::string_view name(Way way) {
+std::string_view name(Method method) {
     constexpr std::array<std::string_view, 4> names{"blocking", "nonblocking", "uring", "thread"};
-    return names.at(static_cast<std::size_t>(way));
+    return names.at(static_cast<std::size_t>(method));
 }
 
 std::string_view name(WorkKind kind) {
@@ -178,12 +178,12 @@ const PointTimes* best_of(const std::vector<PointTimes>& all) {
     return best;
 }
 
-std::string sentence(std::span<const PointTimes* const> of_a_way) {
+std::string sentence(std::span<const PointTimes* const> of_a_method) {
     const PointTimes* best = nullptr;
     const PointTimes* worst = nullptr;
     const PointTimes* any = nullptr;
     const auto share = [](const PointTimes& s) { return *s.mean().hidden(); };
-    for (const PointTimes* s : of_a_way) {
+    for (const PointTimes* s : of_a_method) {
         if (s->hidden().empty()) continue;
         any = s;
         if (!s->is_known()) continue;
@@ -199,7 +199,7 @@ std::string sentence(std::span<const PointTimes* const> of_a_way) {
                            shown_size(Bytes{s.point.transfer}),
                            why(s.point, *limit_of(mean), mean));
     };
-    std::string text = fmt::format("{} {} alongside {} work: ", name(any->point.way),
+    std::string text = fmt::format("{} {} alongside {} work: ", name(any->point.method),
                                    any->point.write ? "write" : "read", name(any->point.work));
     if (best == nullptr && any->times.size() < 2) {
         return text + "the share that hides needs at least two repetitions";

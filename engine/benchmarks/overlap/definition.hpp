@@ -12,7 +12,7 @@
 namespace effio::overlap {
 
 /// How a rank moves its bytes.
-enum class Way : char {
+enum class Method : char {
     blocking,     ///< one call that comes back when they are moved
     nonblocking,  ///< a queue of the same backend: of MPI-IO, MPI_File_iwrite_at and MPI_Wait
     uring,        ///< io_uring: the kernel moves them
@@ -23,7 +23,7 @@ enum class WorkKind : char {
     compute,  ///< multiply-adds in registers
     memory,   ///< a stream over memory past the caches
 };
-std::string_view name(Way way);
+std::string_view name(Method method);
 std::string_view name(WorkKind kind);
 
 /// What is measured one after the other in a repetition of a cell.
@@ -82,7 +82,7 @@ struct Polls {
 
 /// What a cell is.
 struct Point {
-    Way way = Way::blocking;
+    Method method = Method::blocking;
     WorkKind work = WorkKind::compute;
     bool write = true;
     std::int64_t transfer = 0;  ///< bytes of a rank
@@ -118,7 +118,7 @@ inline constexpr double known_within = 0.2;
 /// The highest share of those that are known; null if none is.
 const PointTimes* best_of(const std::vector<PointTimes>& all);
 
-/// A sentence on how a way does over the sizes of one access and one kind of work.
-std::string sentence(std::span<const PointTimes* const> of_a_way);
+/// A sentence on how a method does over the sizes of one access and one kind of work.
+std::string sentence(std::span<const PointTimes* const> of_a_method);
 
 }  // namespace effio::overlap

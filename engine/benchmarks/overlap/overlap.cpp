@@ -30,7 +30,7 @@ class Overlap : public BenchmarkWith<Parameters> {
         return "Examples:\n"
                "  mpiexec -n 2 effio-mpi overlap --dir /scratch/me\n"
                "      all methods, 64 KiB, 1 MiB and 16 MiB, during computations twice as long\n"
-               "  mpiexec -n 2 effio-mpi overlap --poll 20 --ways nonblocking,thread\n"
+               "  mpiexec -n 2 effio-mpi overlap --poll 20 --methods nonblocking,thread\n"
                "      does testing for completion now and then help?\n"
                "  mpiexec -n 2 effio-mpi overlap --direct --work compute,memory --work-time 50ms\n"
                "      past the page cache, during 50 ms of computing in registers and in memory\n"
@@ -53,17 +53,17 @@ class Overlap : public BenchmarkWith<Parameters> {
     Ending run_on(Job& job, std::vector<MethodStorage> methods, StorageRun& run);
 };
 
-StorageNeeds needs_of(std::int64_t file_bytes, std::size_t ways) {
-    return {static_cast<double>(file_bytes) * static_cast<double>(ways), "all methods need",
-            "use a smaller --transfer or fewer --ways"};
+StorageNeeds needs_of(std::int64_t file_bytes, std::size_t methods) {
+    return {static_cast<double>(file_bytes) * static_cast<double>(methods), "all methods need",
+            "use a smaller --transfer or fewer --methods"};
 }
 
 Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
     std::int64_t sum = 0;
     for (const Bytes transfer : parameters_.transfers) sum += transfer.count;
-    const auto ways = static_cast<std::int64_t>(parameters_.ways_in_force.size());
+    const auto methods = static_cast<std::int64_t>(parameters_.effective_methods.size());
     // What all repetitions move has to be countable, too.
-    if (!product_of({sum, ranks, ways, parameters_.repetitions, 8})) {
+    if (!product_of({sum, ranks, methods, parameters_.repetitions, 8})) {
         return usage_error(fmt::format("--transfer: with {} the files would be larger than 8 EiB",
                                        count_of(ranks, "rank")));
     }
@@ -75,7 +75,7 @@ Estimate Overlap::estimate_of(const PlanInput& input, std::int64_t file_bytes) c
     const auto& p = parameters_;
     // Methods that were not named are left out where the system lacks them.
     const auto methods = [&p](const Assumed& assumed) {
-        return assumed.early && !p.ways_asked ? 1.0 : static_cast<double>(p.ways_in_force.size());
+        return assumed.early && !p.methods_given ? 1.0 : static_cast<double>(p.effective_methods.size());
     };
     const double at_once = static_cast<double>(file_bytes) * methods({});
     const auto one = [&](const Assumed& assumed) {
@@ -138,7 +138,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
                  {"I/O alone s"},
                  {"computation s"},
                  {"cell s"}});
-    const auto ways = static_cast<std::int64_t>(p.ways_in_force.size());
+    const auto methods = static_cast<std::int64_t>(p.effective_methods.size());
     std::vector<PlannedOperation> operations;
     for (const bool write : p.accesses()) {
         for (const Bytes transfer : p.transfers) {
@@ -156,11 +156,11 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
     Estimate estimate = estimate_of(input, *file);
     std::vector<std::string> names;
     std::string text;
-    for (const Way way : p.ways_in_force) {
-        names.emplace_back(overlap::name(way));
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", overlap::name(way));
+    for (const Method method : p.effective_methods) {
+        names.emplace_back(overlap::name(method));
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", overlap::name(method));
     }
-    const std::int64_t all = *file * ways;
+    const std::int64_t all = *file * methods;
     Plan plan;
     plan.text = fmt::format(
         "Plan of overlap with {}, at an assumed {} in all\n"
@@ -172,7 +172,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
         {"benchmark", Unit::word, "its name", std::string("overlap")},
         {"ranks", Unit::count, "of the run", input.ranks},
         {"assumed_rate_bytes_per_second", Unit::bytes_per_second, "of the storage", input.rate},
-        {"ways", Unit::word, "that are compared", names},
+        {"methods", Unit::word, "that are compared", names},
         {"bytes_on_storage", Unit::bytes, "the most at any one time", all},
         {"repetitions", Unit::count, "at most", p.repetitions},
         {"expected_seconds", Unit::seconds, "at the assumed rate", estimate.expected().seconds},
@@ -186,7 +186,7 @@ Status Overlap::fits(int ranks) const {
     if (!file) return file.error();
     // Only the run finds out which of the methods are missing.
     return check_given_cap(parameters_.max_bytes, !is_model(parameters_.backend.name),
-                           needs_of(*file, parameters_.ways_asked ? parameters_.ways_in_force.size()
+                           needs_of(*file, parameters_.methods_given ? parameters_.effective_methods.size()
                                                                   : std::size_t{1}));
 }
 
@@ -196,25 +196,25 @@ Ending Overlap::run(Job& job) {
     const auto file = bytes_of_a_file(ranks);
     if (!file) return Ending::from(file.error());
     std::vector<MethodStorage> methods;
-    std::vector<Way> able;
-    for (const Way way : parameters_.ways_in_force) {
-        const BackendChoice choice = parameters_.backend_of(way);
+    std::vector<Method> able;
+    for (const Method method : parameters_.effective_methods) {
+        const BackendChoice choice = parameters_.backend_of(method);
         auto storage = make_storage(session, choice, job.room);
         const bool queues = storage->capabilities().queues;
-        if (way == Way::nonblocking && !queues) {
+        if (method == Method::nonblocking && !queues) {
             const std::string why =
                 fmt::format("{}: backend {} has no transfers that continue by themselves",
-                            overlap::name(way), choice.name);
-            if (parameters_.ways_asked) return Ending::from(usage_error("--ways " + why));
+                            overlap::name(method), choice.name);
+            if (parameters_.methods_given) return Ending::from(usage_error("--methods " + why));
             parameters_.left_out.push_back(why);
             continue;
         }
-        able.push_back(way);
+        able.push_back(method);
         FileSet files;
-        files.stem = fmt::format("overlap_{}", overlap::name(way));
-        methods.push_back({way, std::move(storage), files, {}, !parameters_.ways_asked});
+        files.stem = fmt::format("overlap_{}", overlap::name(method));
+        methods.push_back({method, std::move(storage), files, {}, !parameters_.methods_given});
     }
-    parameters_.ways_in_force = able;
+    parameters_.effective_methods = able;
     Target::Request request = request_of(parameters_);
     for (const auto& one : methods) request.files.push_back(one.files);
     const StorageNeeds needs = needs_of(*file, methods.size());
@@ -248,7 +248,7 @@ Ending Overlap::run_on(Job& job, std::vector<MethodStorage> methods, StorageRun&
     const auto plain = make_storage(session, parameters_.backend, job.room);
     Runner runner(job, parameters_, run.target(), std::move(methods), works,
                   {records.get(), console.get()});
-    // All that was declared is removed: also what a way made that was then left out.
+    // All that was declared is removed: also what a method made that was then left out.
     return run.end(session, *plain, runner.run());
 }
 

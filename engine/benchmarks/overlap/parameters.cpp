@@ -25,11 +25,11 @@ bool has(const std::vector<std::string>& list, const char* word) {
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
-        .choice("ways", ways,
-                {{"blocking", Way::blocking},
-                 {"nonblocking", Way::nonblocking},
-                 {"uring", Way::uring},
-                 {"thread", Way::thread}},
+        .choice("methods", methods,
+                {{"blocking", Method::blocking},
+                 {"nonblocking", Method::nonblocking},
+                 {"uring", Method::uring},
+                 {"thread", Method::thread}},
                 "methods to compare: a call that waits; a nonblocking one, as MPI_File_iwrite_at; "
                 "io_uring; "
                 "a helper thread with pwrite and pread")
@@ -96,8 +96,8 @@ Status Parameters::check() {
     if (auto applied = apply_settings(Serves::bytes, backend); !applied) return applied;
     if (auto fine = until_ci.check(repetitions, "--repetitions"); !fine) return fine;
     Status rules = check_rules({
-        {has_twice(ways) || has_twice(transfers) || has_twice(works) || has_twice(phases),
-         "--ways, --transfer, --work, --phases: nothing is measured twice"},
+        {has_twice(methods) || has_twice(transfers) || has_twice(works) || has_twice(phases),
+         "--methods, --transfer, --work, --phases: nothing is measured twice"},
         {direct && is_model(backend.name),
          fmt::format("--direct: backend {} knows no page cache", backend.name)},
     });
@@ -110,29 +110,29 @@ Status Parameters::check() {
                             format_exact(transfer)));
         }
     }
-    ways_asked = !ways.empty();
-    ways_in_force.clear();
+    methods_given = !methods.empty();
+    effective_methods.clear();
     left_out.clear();
-    for (const Way way : {Way::blocking, Way::nonblocking, Way::uring, Way::thread}) {
-        if (ways_asked && std::find(ways.begin(), ways.end(), way) == ways.end()) continue;
+    for (const Method method : {Method::blocking, Method::nonblocking, Method::uring, Method::thread}) {
+        if (methods_given && std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
         std::string why;
-        if (way == Way::uring) {
+        if (method == Method::uring) {
             if (is_model(backend.name)) {
-                if (!ways_asked) continue;
+                if (!methods_given) continue;
                 why = fmt::format(
                     "backend {} models all methods; it has no kernel interfaces such as uring",
                     backend.name);
             } else if (auto present = check_present(Serves::bytes, "uring"); !present) {
-                if (ways_asked) return present;
+                if (methods_given) return present;
                 why = present.error().cause;
             }
         }
         if (why.empty()) {
-            ways_in_force.push_back(way);
-        } else if (ways_asked) {
-            return usage_error(fmt::format("--ways {}: {}", name(way), why));
+            effective_methods.push_back(method);
+        } else if (methods_given) {
+            return usage_error(fmt::format("--methods {}: {}", name(method), why));
         } else {
-            left_out.push_back(fmt::format("{}: {}", name(way), why));
+            left_out.push_back(fmt::format("{}: {}", name(method), why));
         }
     }
     return {};
@@ -156,13 +156,13 @@ std::int64_t Parameters::largest() const {
     return std::max_element(transfers.begin(), transfers.end())->count;
 }
 
-BackendChoice Parameters::backend_of(Way way) const {
+BackendChoice Parameters::backend_of(Method method) const {
     BackendChoice choice = backend;
     if (is_model(backend.name)) return choice;
-    if (way == Way::uring) {
+    if (method == Method::uring) {
         choice.name = "uring";
         choice.uring.direct = choice.uring.direct || direct;
-    } else if (way == Way::thread) {
+    } else if (method == Method::thread) {
         choice.name = direct ? "direct" : "posix";
     }
     return choice;

@@ -16,7 +16,7 @@
 namespace effio::overlap {
 
 struct Parameters {
-    std::vector<Way> ways;
+    std::vector<Method> methods;
     std::vector<Bytes> transfers{Bytes{64 * KiB}, Bytes{MiB}, Bytes{16 * MiB}};
     std::vector<WorkKind> works{WorkKind::compute};
     std::optional<Seconds> work_time;
@@ -45,12 +45,12 @@ struct Parameters {
     bool reads() const;
     std::int64_t largest() const;
     std::vector<bool> accesses() const;  ///< true: write
-    /// The backend that a way uses.
-    BackendChoice backend_of(Way way) const;
+    /// The backend that a method uses.
+    BackendChoice backend_of(Method method) const;
 
     // Filled by check().
-    bool ways_asked = false;
-    std::vector<Way> ways_in_force;     ///< but for what only the run can say
+    bool methods_given = false;
+    std::vector<Method> effective_methods;     ///< but for what only the run can say
     std::vector<std::string> left_out;  ///< why others are not
 };
 

@@ -15,7 +15,7 @@ namespace {
 const Fields<Point>& cell_fields() {
     using P = Point;
     static const Fields<P> fields{
-        {"way", Unit::word, "how a rank moves its bytes", [](const P& p) { return name(p.way); }},
+        {"method", Unit::word, "how a rank moves its bytes", [](const P& p) { return name(p.method); }},
         {"work", Unit::word, "what it computes meanwhile", [](const P& p) { return name(p.work); }},
         {"transfer_bytes", Unit::bytes, "of a rank", &P::transfer}};
     return fields;
@@ -104,7 +104,7 @@ const Fields<Headline>& headline_fields() {
 const Fields<MethodStorage>& method_fields() {
     using C = MethodStorage;
     static const Fields<C> fields{
-        {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
+        {"method", Unit::word, "as in --methods", [](const C& c) { return name(c.method); }},
         {"backend", backend_fields(), "backend that the method uses",
          [](const C& c) {
              return BackendOfRun{std::string(c.storage->name()), c.storage->describe()};
@@ -132,7 +132,7 @@ struct SetUp {
 const Fields<SetUp>& set_fields() {
     using S = SetUp;
     static const Fields<S> fields{
-        {"ways", method_fields(), "that are measured",
+        {"methods", method_fields(), "that are measured",
          [](const S& s) -> const std::vector<MethodStorage>& { return s.methods; }},
         {"work", work_fields(), "kinds of computation",
          [](const S& s) -> const std::vector<Work>& { return s.works; }},
@@ -210,7 +210,7 @@ Json where_of(const Point& point) {
 }
 
 std::string text_of(const Point& point, std::string_view figure) {
-    return fmt::format("{} of {} {} {} alongside {} work", figure, name(point.way),
+    return fmt::format("{} of {} {} {} alongside {} work", figure, name(point.method),
                        point.write ? "write" : "read", shown_size(Bytes{point.transfer}),
                        name(point.work));
 }
@@ -222,7 +222,7 @@ std::array<NamedNumber, 2> timed_figures(const Times& times) {
 Measurement CellResult::to_measurement() const {
     Measurement m;
     m.benchmark = "overlap";
-    m.pattern = name(point.way);
+    m.pattern = name(point.method);
     m.access = point.write ? "write" : "read";
     m.where = cell_fields().json(point);
     m.ranks = ranks;

@@ -36,7 +36,7 @@ Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
     // What an earlier run left must not pass for what was written.
     if (session_.comm.is_root()) generation_ = std::uint64_t{std::random_device{}()} << 32;
     session_.comm.broadcast(generation_);
-    for (auto& way : methods_) way.generations.resize(parameters.transfers.size());
+    for (auto& method : methods_) method.generations.resize(parameters.transfers.size());
 }
 
 Ending Runner::run() {
@@ -50,37 +50,37 @@ Ending Runner::run() {
     return ending;
 }
 
-/// Each way writes its whole file, and each operation is timed once: a computation that was not
+/// Each method writes its whole file, and each operation is timed once: a computation that was not
 /// given a length is as long as these say.
 void Runner::warm_up() {
     std::vector<MethodStorage> able;
-    for (auto& way : methods_) {
+    for (auto& method : methods_) {
         if (loop_.stops()) return;
-        if (warm_up(way)) able.push_back(std::move(way));
+        if (warm_up(method)) able.push_back(std::move(method));
     }
     methods_ = std::move(able);
 }
 
-bool Runner::warm_up(MethodStorage& way) {
-    begin_step(fmt::format("warm up {}", name(way.way)), way, 0);
+bool Runner::warm_up(MethodStorage& method) {
+    begin_step(fmt::format("warm up {}", name(method.method)), method, 0);
     Outcome mine;
-    create(way, mine);
+    create(method, mine);
     mine.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, session_.comm, mine);
-    if (agreed.failed() && way.can_be_left_out &&
+    if (agreed.failed() && method.can_be_left_out &&
         agreed.error->exit_code == ExitCode::environment) {
         notify_([&](Observer& o) {
-            o.left_out(fmt::format("{}: {}", name(way.way), agreed.error->cause));
+            o.left_out(fmt::format("{}: {}", name(method.method), agreed.error->cause));
         });
         return false;
     }
     if (!loop_.note(agreed)) return true;
-    auto opened = open(way);
+    auto opened = open(method);
     if (!opened) return true;
     for (std::size_t size = 0; size < parameters_.transfers.size() && !loop_.stops(); ++size) {
         const auto once = [&](bool write) {
             prepare(*opened, write, size);
-            if (!write) cold_of(way).before(job_.topology.is_node_leader());
+            if (!write) cold_of(method).before(job_.topology.is_node_leader());
             RankResult own = treat(Treatment::io, *opened, write, size, nullptr, {}, 0);
             Outcome outcome;
             if (!own.status) outcome.fail(session_.signed_error(std::move(own.status.error())));
@@ -96,7 +96,7 @@ bool Runner::warm_up(MethodStorage& way) {
         // The first write of a place has to find room for it, which no later one has to.
         once(true);
         for (const bool write : parameters_.accesses()) {
-            if (!loop_.stops()) asked_of(way, write, size) = once(write);
+            if (!loop_.stops()) asked_of(method, write, size) = once(write);
         }
     }
     // A file that failed is not closed: that is collective.
@@ -104,9 +104,9 @@ bool Runner::warm_up(MethodStorage& way) {
     return true;
 }
 
-void Runner::create(MethodStorage& way, Outcome& mine) const {
+void Runner::create(MethodStorage& method, Outcome& mine) const {
     auto file =
-        way.storage->open(session_.comm, {path_of(way), OpenMode::creating(), Element::byte, {}});
+        method.storage->open(session_.comm, {path_of(method), OpenMode::creating(), Element::byte, {}});
     if (!file) {
         mine.fail(session_.signed_error(std::move(file.error())));
         return;
@@ -131,20 +131,20 @@ void Runner::repeat(std::int64_t repetition) {
     }
 }
 
-std::optional<Runner::Open> Runner::open(MethodStorage& way) {
+std::optional<Runner::Open> Runner::open(MethodStorage& method) {
     Outcome mine;
-    Open opened{way, nullptr, nullptr};
+    Open opened{method, nullptr, nullptr};
     auto file =
-        way.storage->open(session_.comm, {path_of(way), OpenMode::updating(), Element::byte, {}});
+        method.storage->open(session_.comm, {path_of(method), OpenMode::updating(), Element::byte, {}});
     if (!file) {
         mine.fail(session_.signed_error(std::move(file.error())));
     } else {
         opened.file = std::move(*file);
     }
     if (!go_on(mine)) return {};
-    if (way.way != Way::blocking) {
+    if (method.method != Method::blocking) {
         const std::array all{memory_.bytes()};
-        auto queue = way.way == Way::thread ? make_threaded_queue(session_, *opened.file)
+        auto queue = method.method == Method::thread ? make_threaded_queue(session_, *opened.file)
                                             : opened.file->queue({.memory = all});
         if (!queue) {
             mine.fail(session_.signed_error(std::move(queue.error())));
@@ -171,18 +171,18 @@ std::int64_t Runner::place_of(std::size_t size) const {
     return before + bytes_of(size) * session_.comm.rank();
 }
 
-Cold Runner::cold_of(const MethodStorage& way) const {
-    const Capabilities can = way.storage->capabilities();
+Cold Runner::cold_of(const MethodStorage& method) const {
+    const Capabilities can = method.storage->capabilities();
     return {{session_.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
             parameters_.cache,
-            [path = path_of(way)](const Cold::Look& look) { look(path); }};
+            [path = path_of(method)](const Cold::Look& look) { look(path); }};
 }
 
 /// Untimed: the data that will be written, or nothing where data will be read.
 void Runner::prepare(Open& open, bool write, std::size_t size) {
-    const auto number = static_cast<std::uint64_t>(open.way.way);
+    const auto number = static_cast<std::uint64_t>(open.method.method);
     if (write) {
-        open.way.generations[size] = ++generation_;
+        open.method.generations[size] = ++generation_;
         Pattern(generation_, number, parameters_.data.shape()).fill(memory(size), place_of(size));
         return;
     }
@@ -245,7 +245,7 @@ void Runner::sync(Open& open, Outcome& mine) const {
 
 /// Untimed: what was written is read back, what was read is there already.
 void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, Outcome& mine) {
-    if (!parameters_.verify || !open.way.storage->capabilities().stores_data) return;
+    if (!parameters_.verify || !open.method.storage->capabilities().stores_data) return;
     auto found = memory(size);
     if (write) {
         found = again_.bytes().first(found.size());
@@ -255,10 +255,10 @@ void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, O
         }
     }
     cell.verified_bytes += bytes_of(size);
-    const Pattern pattern(open.way.generations[size], static_cast<std::uint64_t>(open.way.way),
+    const Pattern pattern(open.method.generations[size], static_cast<std::uint64_t>(open.method.method),
                           parameters_.data.shape());
     if (const auto wrong = pattern.check(found, place_of(size))) {
-        Error error = io_error("verify", path_of(open.way), wrong->text());
+        Error error = io_error("verify", path_of(open.method), wrong->text());
         error.exit_code = ExitCode::data_errors;
         error.offset = wrong->offset;
         mine.fail(session_.signed_error(std::move(error)));
@@ -266,23 +266,23 @@ void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, O
     }
 }
 
-void Runner::measure(std::int64_t repetition, MethodStorage& way, bool write, std::size_t size,
+void Runner::measure(std::int64_t repetition, MethodStorage& method, bool write, std::size_t size,
                      Work& work) {
     const Comm& comm = session_.comm;
     CellResult cell;
-    cell.point = {way.way, work.kind(), write, bytes_of(size)};
+    cell.point = {method.method, work.kind(), write, bytes_of(size)};
     cell.repetition = repetition;
     cell.ranks = comm.size();
     cell.nodes = job_.topology.nodes;
     cell.bytes = comm.size() * bytes_of(size);
-    const double io = asked_of(way, write, size);
+    const double io = asked_of(method, write, size);
     cell.asked_seconds = work_seconds(
         parameters_.work_time ? std::optional(parameters_.work_time->count) : std::nullopt, io);
     const Polls polls = work.plan(cell.asked_seconds, parameters_.polls);
-    begin_step(fmt::format("{} {} {}, repetition {}", name(way.way), write ? "write" : "read",
+    begin_step(fmt::format("{} {} {}, repetition {}", name(method.method), write ? "write" : "read",
                            shown_size(Bytes{bytes_of(size)}), repetition + 1),
-               way, 3 * cell.asked_seconds);
-    auto opened = open(way);
+               method, 3 * cell.asked_seconds);
+    auto opened = open(method);
     if (!opened) return;
     std::array<RankResult, 3> own;
     const auto at = [&](Treatment t) -> RankResult& { return own.at(static_cast<std::size_t>(t)); };
@@ -291,7 +291,7 @@ void Runner::measure(std::int64_t repetition, MethodStorage& way, bool write, st
         const bool moves = treatment != Treatment::work;
         Outcome mine;
         if (moves) prepare(*opened, write, size);
-        Cold cold = cold_of(way);
+        Cold cold = cold_of(method);
         if (moves && !write) cold.before(job_.topology.is_node_leader());
         std::optional<CacheWatch> watch;
         if (treatment == Treatment::both) {
@@ -357,18 +357,18 @@ bool Runner::go_on(const Outcome& mine, CellResult* cell) {
     return !loop_.stops();
 }
 
-void Runner::begin_step(const std::string& title, const MethodStorage& way, double seconds) {
+void Runner::begin_step(const std::string& title, const MethodStorage& method, double seconds) {
     std::int64_t all = 0;
     for (const Bytes transfer : parameters_.transfers) all += transfer.count;
     const auto calls = static_cast<std::int64_t>(parameters_.transfers.size()) * 4;
     const double allowance = static_cast<double>(4 * all * session_.comm.size()) / slowest_storage +
-                             seconds + asked_wait(parameters_.backend_of(way.way), calls, 4 * all);
+                             seconds + asked_wait(parameters_.backend_of(method.method), calls, 4 * all);
     const auto cells =
         static_cast<double>(parameters_.repetitions) *
         static_cast<double>(parameters_.accesses().size() * parameters_.transfers.size() *
                             works_.size() * methods_.size());
     session_.progress.begin({.title = title,
-                             .path = path_of(way),
+                             .path = path_of(method),
                              .allowance_seconds = allowance,
                              .plan_done = std::min(1.0, static_cast<double>(done_) / cells),
                              .ranks = session_.comm.size()});
@@ -382,8 +382,8 @@ PointTimes& Runner::series_of(const Point& point) {
     return series_.back();
 }
 
-double& Runner::asked_of(const MethodStorage& way, bool write, std::size_t size) {
-    const Point point{way.way, WorkKind::compute, write, bytes_of(size)};
+double& Runner::asked_of(const MethodStorage& method, bool write, std::size_t size) {
+    const Point point{method.method, WorkKind::compute, write, bytes_of(size)};
     const auto found = std::find_if(asked_.begin(), asked_.end(),
                                     [&](const auto& one) { return one.point == point; });
     if (found != asked_.end()) return found->seconds;

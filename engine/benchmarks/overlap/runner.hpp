@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of overlap: repetitions, accesses, sizes, kinds of work, ways; in each such cell the
+// The loops of overlap: repetitions, accesses, sizes, kinds of work, methods; in each such cell the
 // operation alone, the computation alone, and both, one after the other
 // (docs/definitions/overlap.md).
 #pragma once
@@ -25,9 +25,9 @@
 
 namespace effio::overlap {
 
-/// A way and how it reaches storage.
+/// A method and how it reaches storage.
 struct MethodStorage {
-    Way way;
+    Method method;
     std::unique_ptr<Storage> storage;
     FileSet files;
     /// Number of the pass that wrote the part of the file for each size; 0 = none did.
@@ -76,9 +76,9 @@ class Runner {
     const std::vector<MethodStorage>& methods() const { return methods_; }
 
   private:
-    /// The file of a way while it is open.
+    /// The file of a method while it is open.
     struct Open {
-        MethodStorage& way;
+        MethodStorage& method;
         std::unique_ptr<ByteFile> file;
         std::unique_ptr<TransferQueue> queue;  ///< null for calls that wait
     };
@@ -94,16 +94,16 @@ class Runner {
     };
 
     void warm_up();
-    bool warm_up(MethodStorage& way);
+    bool warm_up(MethodStorage& method);
     void repeat(std::int64_t repetition);
-    void measure(std::int64_t repetition, MethodStorage& way, bool write, std::size_t size,
+    void measure(std::int64_t repetition, MethodStorage& method, bool write, std::size_t size,
                  Work& work);
-    std::optional<Open> open(MethodStorage& way);
+    std::optional<Open> open(MethodStorage& method);
     void close(Open& open);
-    void create(MethodStorage& way, Outcome& mine) const;
+    void create(MethodStorage& method, Outcome& mine) const;
     void prepare(Open& open, bool write, std::size_t size);
-    /// One access to the way's file.
-    Cold cold_of(const MethodStorage& way) const;
+    /// One access to the method's file.
+    Cold cold_of(const MethodStorage& method) const;
     RankResult treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
                      const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
@@ -111,8 +111,8 @@ class Runner {
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
     bool go_on(const Outcome& mine, CellResult* cell = nullptr);
-    void begin_step(const std::string& title, const MethodStorage& way, double seconds);
-    std::string path_of(const MethodStorage& way) const { return target_.path(way.files, 0); }
+    void begin_step(const std::string& title, const MethodStorage& method, double seconds);
+    std::string path_of(const MethodStorage& method) const { return target_.path(method.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
     /// Offset of this rank's part of the file for a size.
     std::int64_t place_of(std::size_t size) const;
@@ -121,7 +121,7 @@ class Runner {
     }
     PointTimes& series_of(const Point& point);
     /// Requested length of a computation during the method's operation, from the warm-up.
-    double& asked_of(const MethodStorage& way, bool write, std::size_t size);
+    double& asked_of(const MethodStorage& method, bool write, std::size_t size);
 
     Job& job_;
     Session& session_;

@@ -29,10 +29,10 @@ class Partest : public study::StudyBenchmark<Parameters> {
                "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --shift 16\n"
                "      20 MiB a task with all three methods; each reads what another node's task "
                "wrote\n"
-               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --ways sion,task-local \\\n"
+               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --methods sion,task-local \\\n"
                "          --tasks 16,32,64 --size 1MiB --unlink\n"
                "      what it costs to create and to remove a file for each task\n"
-               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --ways sion \\\n"
+               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --methods sion \\\n"
                "          --chunk 1MiB,4MiB,16MiB --size 16MiB\n"
                "      the container's rate over the size of its chunks";
     }
@@ -53,13 +53,13 @@ study::Axis chunk_axis(std::optional<std::int64_t> chunk) {
     return axis;
 }
 
-const Words<Way>& way_words() {
-    static const Words<Way> words{
-        {"sion", Way::container}, {"task-local", Way::task_local}, {"shared", Way::shared}};
+const Words<Method>& method_words() {
+    static const Words<Method> words{
+        {"sion", Method::container}, {"task-local", Method::task_local}, {"shared", Method::shared}};
     return words;
 }
 
-/// What all ways have in common.
+/// What all methods have in common.
 Cell common_cell(const Parameters& p, std::int64_t tasks) {
     Cell cell;
     cell.ranks = static_cast<int>(tasks);
@@ -80,20 +80,20 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
     return cell;
 }
 
-/// Makes the common cell one of a way, for chunks of a size if that is the container.
-Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t> chunk) {
+/// Makes the common cell one of a method, for chunks of a size if that is the container.
+Cell cell_of(const Parameters& p, Cell cell, Method method, std::optional<std::int64_t> chunk) {
     auto& streams = std::get<study::Streams>(cell.data);
-    cell.pattern = word_of(way_words(), way);
+    cell.pattern = word_of(method_words(), method);
     cell.axes = {study::count_axis("tasks", cell.ranks), chunk_axis(chunk)};
     cell.file =
         p.exact_name ? p.prefix : fmt::format("{}_{}_{}", p.prefix, cell.pattern, cell.ranks);
     const bool model = is_model(p.storage.backend.name);
-    if (way == Way::task_local) {
+    if (method == Method::task_local) {
         streams.apart = true;
         cell.manner.creates_apart = true;
         cell.files = cell.ranks;
         cell.file_bytes = streams.largest;
-    } else if (way == Way::container) {
+    } else if (method == Method::container) {
         if (!p.exact_name) cell.file += fmt::format("_{}", *chunk);
         cell.file_bytes = streams.sum_of_bytes;
         if (!model) cell.parts_of_file = static_cast<int>(p.container_files);
@@ -140,7 +140,7 @@ std::int64_t tasks_of_a_collector(std::int64_t tasks) {
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
-    table.choice("ways", ways, way_words(),
+    table.choice("methods", methods, method_words(),
                  "methods to compare: a container, a file of each task, one file through MPI-IO");
     table.add("tasks", tasks, "processes that take part; each number is measured")
         .range(1, 2147483647)
@@ -204,21 +204,21 @@ Status Parameters::check() {
     const auto has = [&](const char* phase) {
         return std::find(phases.begin(), phases.end(), phase) != phases.end();
     };
-    const bool container = std::find(ways.begin(), ways.end(), Way::container) != ways.end();
+    const bool container = std::find(methods.begin(), methods.end(), Method::container) != methods.end();
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
          "--prefix is the start of a file name and must not contain '/'; use --dir for the "
          "directory"},
         {first_access > call, fmt::format("--first-access: {} are more than a call of {}",
                                           format_exact(first_access), format_exact(call))},
-        {exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1),
+        {exact_name && (methods.size() > 1 || chunks.size() > 1 || tasks.size() > 1),
          "--exact-name: there is one file for each method, number of tasks and "
          "size of chunk"},
         {unlink && storage.keep, "--unlink and --keep exclude each other"},
         {unlink && !has("write"), "--unlink: files of an earlier run are read and not removed"},
         {double_write && !has("write"), "--double-write: --phases has no write"},
         {!container && (container_files > 1 || !collective.empty()),
-         "--container-files and --collective: --ways has no sion"},
+         "--container-files and --collective: --methods has no sion"},
         {collector_tasks && collective.empty(),
          "--collector-tasks: --collective says in which phases"},
         {!collective.empty() && at_a_time > 0,
@@ -278,9 +278,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         const auto chunks =
             p.chunks.empty() ? std::vector<Bytes>{{std::get<study::Streams>(common.data).largest}}
                              : p.chunks;
-        for (const Way way : p.ways) {
-            if (way != Way::container) {
-                add(study, p, cell_of(p, common, way, {}), {});
+        for (const Method method : p.methods) {
+            if (method != Method::container) {
+                add(study, p, cell_of(p, common, method, {}), {});
                 continue;
             }
             if (p.container_files > tasks) {
@@ -288,7 +288,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                                                p.container_files, count_of(tasks, "task")));
             }
             for (const auto chunk : chunks) {
-                add(study, p, cell_of(p, common, way, chunk.count), chunk.count);
+                add(study, p, cell_of(p, common, method, chunk.count), chunk.count);
                 small = small || (p.block && chunk < *p.block);
             }
         }

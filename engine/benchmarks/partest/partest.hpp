@@ -11,12 +11,12 @@
 namespace effio::partest {
 
 /// A container, a file of each task, one file through MPI-IO.
-enum class Way { container, task_local, shared };
+enum class Method { container, task_local, shared };
 
 struct Parameters : study::Options {
     Parameters() : Options("posix") {}
 
-    std::vector<Way> ways{Way::container, Way::task_local, Way::shared};
+    std::vector<Method> methods{Method::container, Method::task_local, Method::shared};
     Bytes size{20 * MiB};        ///< of a task
     std::optional<Bytes> total;  ///< of all tasks, instead
     double random_size = 0;

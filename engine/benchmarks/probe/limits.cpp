@@ -147,9 +147,9 @@ void name_limits(Job& job, const Parameters& p, const std::function<std::string(
     const Comm& comm = session.comm;
     const double allowance = 10 + 10 * p.time.count;
     begin_step(session, "files created, looked up, removed", allowance);
-    BackendChoice way = p.storage.backend;
-    if (!is_model(way.name)) way.name = "posix";
-    const auto names = make_names(session, way, job.room);
+    BackendChoice backend = p.storage.backend;
+    if (!is_model(backend.name)) backend.name = "posix";
+    const auto names = make_names(session, backend, job.room);
     const auto of = [&](int rank, std::int64_t i) {
         return path(static_cast<int>(rank * p.names + i));
     };

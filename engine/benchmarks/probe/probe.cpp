@@ -209,7 +209,7 @@ study::Definition define(const Parameters& p, int ranks) {
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
     if (p.storage.backend.name != "direct" && !is_model(p.storage.backend.name)) {
-        cell.past_cache = study::PastCache{.or_own_way = true};
+        cell.past_cache = study::PastCache{.or_own_backend = true};
     }
     cell.file_bytes = p.size.count;
     const std::int64_t bytes = p.size.count;

@@ -56,9 +56,9 @@ class ByteMover : public Mover {
             status = move_apart(access, payload, watching, moved);
         }
         file_->time_calls_into(nullptr);
-        const int ways = Pass{access, {}}.ways();
-        moved.calls *= ways;
-        moved.bytes *= ways;
+        const int directions = Pass{access, {}}.directions();
+        moved.calls *= directions;
+        moved.bytes *= directions;
         return status;
     }
 
@@ -79,7 +79,7 @@ class ByteMover : public Mover {
     /// All pieces by one call.
     Status move_whole(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         return logged(place_.session.clock, watching, moved, [&] {
-            Status status = ways(
+            Status status = by_access(
                 access, [&] { return file_->read_spaced(form_, payload.all(), 0); },
                 [&] { return file_->write_spaced(form_, payload.all_sources(), 0); });
             if (status) {
@@ -103,7 +103,7 @@ class ByteMover : public Mover {
                     const std::int64_t piece = number(call);
                     return one(access, payload, call, piece, watching);
                 }
-                return ways(
+                return by_access(
                     access, [&] { return file_->read(form_, std::span<std::byte>(), 0); },
                     [&] { return file_->write(form_, std::span<const std::byte>(), 0); });
             });
@@ -240,7 +240,7 @@ class ByteMover : public Mover {
     /// Reading, writing, or both. All ranks make the same calls, however they go: they may be
     /// collective.
     template <class Read, class Write>
-    static Status ways(Access access, Read&& read, Write&& write) {
+    static Status by_access(Access access, Read&& read, Write&& write) {
         Status status = access == Access::write ? Status() : read();
         if (access == Access::read) return status;
         Status written = write();
@@ -251,7 +251,7 @@ class ByteMover : public Mover {
     Status one(Access access, Payload& payload, std::int64_t call, std::int64_t number,
                const Watching& watching) {
         const std::int64_t place = place_.addresses.place(number);
-        return ways(
+        return by_access(
             access,
             [&] {
                 const auto data = payload.to_read(call, number);

@@ -36,8 +36,8 @@ struct Pass {
     std::string name;
 
     bool writes() const { return access != Access::read; }
-    /// How often a pass moves its bytes.
-    int ways() const { return access == Access::modify ? 2 : 1; }
+    /// How often a pass moves its bytes: to storage, from it, or both.
+    int directions() const { return access == Access::modify ? 2 : 1; }
 };
 
 /// What comes after a pass, on the same files: nothing before they are removed, one that reads all
@@ -114,7 +114,7 @@ struct PastCache {
     int in_flight = 1;
     /// If O_DIRECT or io_uring is missing, the cell uses the run's backend; otherwise it is
     /// skipped.
-    bool or_own_way = false;
+    bool or_own_backend = false;
 };
 
 /// How a visit differs from the usual open, transfer, sync and close.
@@ -160,7 +160,7 @@ struct Cell {
     CellData data = {};
     Content content = Content::words;
 
-    /// The way to its files, where that is not the run's own.
+    /// The backend of its files, where that is not the run's own.
     std::optional<BackendChoice> backend = {};
     std::optional<PastCache> past_cache = {};
     bool collective = false;
@@ -249,7 +249,7 @@ struct Definition {
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
     Headline headline = Headline::by_access;
-    /// Not 0: the cells compare this many ways, whose files are next to each other, place by place.
+    /// Not 0: the cells compare this many methods, whose files are next to each other, place by place.
     /// Cells whose order at each place is balanced over the repetitions (core/balanced_order); else
     /// the order of all cells rotates.
     std::size_t compared = 0;

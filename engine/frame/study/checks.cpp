@@ -47,7 +47,7 @@ void Measure::check_kept(Done& done) {
 /// Collective.
 void Measure::check_before_it_is_overwritten(Done& done) {
     if (!mover_->reads_while_open()) {
-        done.not_verifiable = done.moved.bytes / done.pass.ways();
+        done.not_verifiable = done.moved.bytes / done.pass.directions();
         return;
     }
     session().progress.call("verify");

@@ -10,7 +10,7 @@ namespace {
 /// What the names of a cell's files depend on.
 struct Naming {
     const Cell& cell;
-    const Ways& ways;
+    const Backends& backends;
     int ranks;  ///< of the run
 };
 
@@ -34,17 +34,17 @@ void name_files(const Streams& streams, const Naming& naming, FileSet& files) {
     files.stem = naming.cell.file + (files.indexed ? "." : "");
 }
 void name_files(const Arrays& /*data*/, const Naming& naming, FileSet& files) {
-    files = naming.ways.arrays_of(naming.cell)->files(naming.cell.file, naming.ranks);
+    files = naming.backends.arrays_of(naming.cell)->files(naming.cell.file, naming.ranks);
 }
 
-void add_files(Group& group, const Cell& cell, const Ways& ways, int ranks) {
+void add_files(Group& group, const Cell& cell, const Backends& backends, int ranks) {
     auto set = std::find_if(group.sets.begin(), group.sets.end(),
                             [&](const auto& s) { return s.name == cell.file; });
     if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, {}});
     FileSet& files = set->files;
-    const Naming naming{cell, ways, ranks};
+    const Naming naming{cell, backends, ranks};
     std::visit([&](const auto& data) { name_files(data, naming, files); }, cell.data);
-    set->beside = ways.of(cell).files_beside(files);
+    set->beside = backends.of(cell).files_beside(files);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ const FileSet& Group::files_of(const Cell& cell) const {
         ->files;
 }
 
-std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int ranks) {
+std::vector<Group> groups_of(std::span<const Cell> cells, const Backends& backends, int ranks) {
     std::vector<Group> groups;
     for (std::size_t begin = 0; begin < cells.size();) {
         std::size_t end = begin;
@@ -64,7 +64,7 @@ std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int 
         group.cells = cells.subspan(begin, end - begin);
         for (const Cell& cell : group.cells) {
             group.writes = group.writes || cell.writes();
-            add_files(group, cell, ways, ranks);
+            add_files(group, cell, backends, ranks);
         }
         begin = end;
     }
@@ -115,9 +115,9 @@ OnStorage on_storage(const Definition& definition, const StorageOptions& storage
     for (const auto& cell : definition.cells) {
         if (!cell.writes()) continue;
         OnStorage& most = lying[storage.keep ? "" : cell.keeper()][cell.file];
-        const std::string& way = cell.backend ? cell.backend->name : storage.backend.name;
+        const std::string& backend = cell.backend ? cell.backend->name : storage.backend.name;
         const int files =
-            cell.holds_arrays() && makes_file_per_process(way) ? cell.ranks : cell.files_on_disk();
+            cell.holds_arrays() && makes_file_per_process(backend) ? cell.ranks : cell.files_on_disk();
         most.bytes = std::max(
             most.bytes, static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
         most.files = std::max(most.files, static_cast<double>(files));

@@ -25,7 +25,7 @@ struct Group {
 };
 
 /// `ranks` are those of the run.
-std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int ranks);
+std::vector<Group> groups_of(std::span<const Cell> cells, const Backends& backends, int ranks);
 
 /// For each pass of a cell (one of `cells` on the same files): the pass that comes after it on what
 /// it wrote.

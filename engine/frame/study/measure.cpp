@@ -78,7 +78,7 @@ Measure::Measure(const StudyContext& context, CellRanks& ranks, const Visit& vis
       visit_(visit),
       storage_(visit.cell.past_cache && context.past_cache(visit.cell) != nullptr
                    ? *context.past_cache(visit.cell)
-                   : context.ways.of(visit.cell)),
+                   : context.backends.of(visit.cell)),
       owner_(owner_of(context, ranks, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
@@ -105,7 +105,7 @@ Measure::Measure(const StudyContext& context, CellRanks& ranks, const Visit& vis
 Measure::~Measure() = default;
 
 std::unique_ptr<Mover> Measure::make_mover() const {
-    ArrayLibrary* library = context_.ways.arrays_of(visit_.cell);
+    ArrayLibrary* library = context_.backends.arrays_of(visit_.cell);
     return std::visit([&](const auto& data) { return mover_of(data, library, storage_, *place_); },
                       visit_.cell.data);
 }
@@ -296,7 +296,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
                 done.outcome.fail(session().signed_error(beside.error()));
             }
         }
-        const std::int64_t moved = done.moved.bytes / done.pass.ways() + done.beside;
+        const std::int64_t moved = done.moved.bytes / done.pass.directions() + done.beside;
         return writing ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
     };
     return steps;

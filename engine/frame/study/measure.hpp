@@ -39,35 +39,35 @@ struct CellRanks {
     const Comm& of_the_run() const { return members ? *members : comm; }
 };
 
-/// The ways to storage of a study: the run's, and those that cells have for themselves.
-class Ways {
+/// The backends of a study: the run's, and those that cells have for themselves.
+class Backends {
   public:
-    /// One way: bytes, or a library of arrays with the storage that its files are on.
-    struct Way {
+    /// One backend: bytes, or a library of arrays with the storage that its files are on.
+    struct Backend {
         std::unique_ptr<Storage> bytes = {};
         std::unique_ptr<ArrayLibrary> arrays = {};
         Storage& storage() const { return bytes != nullptr ? *bytes : arrays->storage(); }
     };
-    /// The methods of a definition, whose cells must outlive it. The run has no method itself where
+    /// Those of a definition, whose cells must outlive it. The run has none itself where
     /// its backend has no name.
-    static Result<Ways> make(Job& job, const BackendChoice& run, const Definition& definition);
+    static Result<Backends> make(Job& job, const BackendChoice& run, const Definition& definition);
 
-    Storage& of(const Cell& cell) const { return way(cell).storage(); }
+    Storage& of(const Cell& cell) const { return backend_of(cell).storage(); }
     /// Null where the cell's files are bytes.
-    ArrayLibrary* arrays_of(const Cell& cell) const { return way(cell).arrays.get(); }
+    ArrayLibrary* arrays_of(const Cell& cell) const { return backend_of(cell).arrays.get(); }
     /// The run's, else that of some cell: all remove files alike.
     Storage& any() const { return (run_.bytes ? run_ : *own_.front()).storage(); }
     const Storage* run() const { return run_.bytes.get(); }
     bool real_files() const;
 
   private:
-    const Way& way(const Cell& cell) const {
+    const Backend& backend_of(const Cell& cell) const {
         const auto found = of_cells_.find(&cell);
         return found == of_cells_.end() ? run_ : *found->second;
     }
-    Way run_;
-    std::vector<std::unique_ptr<Way>> own_;
-    std::map<const Cell*, const Way*> of_cells_;
+    Backend run_;
+    std::vector<std::unique_ptr<Backend>> own_;
+    std::map<const Cell*, const Backend*> of_cells_;
 };
 
 /// What a study works with; the same for all cells.
@@ -75,7 +75,7 @@ struct StudyContext {
     Job& job;
     const Options& options;
     const Target& target;
-    const Ways& ways;
+    const Backends& backends;
     // For cells past the cache: null if the file system has no O_DIRECT. `queued` is for several
     // calls in flight: null also if the kernel has no io_uring.
     Storage* direct;

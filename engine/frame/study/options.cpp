@@ -92,7 +92,7 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
     cell.is_peak = true;
     cell.content = Content::stamped;
     cell.sync = Sync::inside;
-    const std::string& way = storage.backend.name;
+    const std::string& backend = storage.backend.name;
     const auto add = [&](const std::string& pattern, const std::string& name, std::int64_t block) {
         cell.pattern = pattern;
         cell.axes = streams.axes(cell.ranks, block);
@@ -108,9 +108,9 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
         cell.past_cache.reset();
         const std::int64_t block = peak_block(cell.file_bytes);
         add("stream", "", block);
-        if (is_model(way)) continue;
+        if (is_model(backend)) continue;
         cell.past_cache.emplace();
-        if (way != "direct") add("stream past the cache", "_direct", block);
+        if (backend != "direct") add("stream past the cache", "_direct", block);
         for (const int depth : peak_depths) {
             cell.past_cache->in_flight = depth;
             // Smaller calls, so that enough of them can be in flight.

@@ -22,7 +22,7 @@ Load load_of(const Cell& cell, double rate) {
     for (const auto& pass : cell.passes) {
         if (pass.access != Access::read) load.written += one_way;
         if (pass.access != Access::write) load.read += one_way;
-        load.seconds += pass.ways() * one_way / rate;
+        load.seconds += pass.directions() * one_way / rate;
     }
     return load;
 }
@@ -34,7 +34,7 @@ Estimate estimate_of(const Definition& definition, const Options& options, const
         Load load;
         for (const auto& cell : definition.cells) {
             // Not every file system has O_DIRECT.
-            if (assumed.early && cell.past_cache && !cell.past_cache->or_own_way) continue;
+            if (assumed.early && cell.past_cache && !cell.past_cache->or_own_backend) continue;
             load += load_of(cell, assumed.speed * input.rate);
         }
         load.on_storage = most.bytes;
@@ -95,8 +95,8 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         const double one_way_bytes = cell.bytes_in_all();
         moved = std::max(moved, one_way_bytes);
         for (const auto& pass : cell.passes) {
-            const double calls = pass.ways() * one_way_calls;
-            const double bytes = pass.ways() * one_way_bytes;
+            const double calls = pass.directions() * one_way_calls;
+            const double bytes = pass.directions() * one_way_bytes;
             std::vector<std::string> row{cell.pattern, pass.name};
             Json where = Json::object();
             for (const auto& axis : cell.axes) {

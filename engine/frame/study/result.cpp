@@ -114,7 +114,7 @@ std::string PassResult::checked() const {
         return second_reads > 0 ? "every byte of a second read"
                                 : "nothing in this pass: what reads the files later is checked";
     }
-    const std::int64_t one_way = data_bytes / pass.ways();
+    const std::int64_t one_way = data_bytes / pass.directions();
     if (pass.access == Access::modify) {
         return second_reads > 0
                    ? "every byte of the timed reads; what was written, by a second read"

@@ -41,7 +41,7 @@ class Runner {
           session_(context.job.session),
           definition_(definition),
           groups_(groups),
-          warm_up_(groups_of(definition.warm_up, context.ways, session_.comm.size())),
+          warm_up_(groups_of(definition.warm_up, context.backends, session_.comm.size())),
           notify_(session_, std::move(observers)),
           means_(definition),
           loop_(session_),
@@ -63,7 +63,7 @@ class Runner {
                 const Group& group = groups_[turn];
                 const Cell& cell = group.cells.front();
                 if (cell.past_cache && context_.past_cache(cell) == nullptr &&
-                    !cell.past_cache->or_own_way) {
+                    !cell.past_cache->or_own_backend) {
                     continue;
                 }
                 if (!wanted(turn)) {
@@ -171,7 +171,7 @@ class Runner {
     }
 
     bool remove(const Group& group) {
-        Storage& storage = context_.ways.of(group.cells.front());
+        Storage& storage = context_.backends.of(group.cells.front());
         for (const auto& set : group.sets) {
             remove_share(storage, set.files);
             for (const auto& files : set.beside) remove_share(storage, files);
@@ -227,7 +227,7 @@ class Runner {
 
     void measure(const Visit& visit) {
         const Cell& cell = visit.cell;
-        context_.ways.of(cell).set_active_ranks(
+        context_.backends.of(cell).set_active_ranks(
             cell.manner.at_a_time > 0 ? std::min(cell.manner.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = context_.target.path(visit.files, 0);
@@ -298,28 +298,28 @@ class Runner {
     std::int64_t wrong_ = 0;
 };
 
-// What the way to storage of a cell has to have.
+// What the backend of a cell has to have.
 
-Status check_way(const Arrays& /*data*/, const Cell& /*cell*/, const Ways& /*ways*/) {
+Status check_backend(const Arrays& /*data*/, const Cell& /*cell*/, const Backends& /*backends*/) {
     return {};
 }
 
-Status check_way(const Streams& streams, const Cell& cell, const Ways& ways) {
-    const Storage& storage = ways.of(cell);
+Status check_backend(const Streams& streams, const Cell& cell, const Backends& backends) {
+    const Storage& storage = backends.of(cell);
     const auto blocks = streams.blocks(cell.ranks);
     if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
     return check_mover(storage, cell.collective);
 }
 
-Status check_way(const Items& /*data*/, const Cell& cell, const Ways& ways) {
-    const Storage& storage = ways.of(cell);
+Status check_backend(const Items& /*data*/, const Cell& cell, const Backends& backends) {
+    const Storage& storage = backends.of(cell);
     if (storage.capabilities().plain) return {};
     return usage_error(
         fmt::format("backend {} holds arrays: this study has files of bytes", storage.name()));
 }
 
-Status check_way(const Pieces& pieces, const Cell& cell, const Ways& ways) {
-    const Storage& storage = ways.of(cell);
+Status check_backend(const Pieces& pieces, const Cell& cell, const Backends& backends) {
+    const Storage& storage = backends.of(cell);
     const Addresses first = pieces.addresses(0);
     if (cell.content == Content::stamped && !first.aligned_to(StampedPattern::page)) {
         return usage_error("stamped data need pieces at multiples of 4KiB");
@@ -333,7 +333,7 @@ Status check_way(const Pieces& pieces, const Cell& cell, const Ways& ways) {
     if (storage.capabilities().plain) {
         return check_mover(storage, cell.collective, pieces.through);
     }
-    const ArrayLibrary* arrays = ways.arrays_of(cell);
+    const ArrayLibrary* arrays = backends.arrays_of(cell);
     if (arrays == nullptr || !arrays->capabilities().any_slab) {
         return usage_error(fmt::format(
             "backend {} holds each rank's blocks apart: a study shares its files otherwise",
@@ -348,10 +348,10 @@ Status check_way(const Pieces& pieces, const Cell& cell, const Ways& ways) {
     return {};
 }
 
-Status check_ways(const Ways& ways, const Definition& definition) {
+Status check_backends(const Backends& backends, const Definition& definition) {
     for (const auto& cell : definition.cells) {
         auto can =
-            std::visit([&](const auto& data) { return check_way(data, cell, ways); }, cell.data);
+            std::visit([&](const auto& data) { return check_backend(data, cell, backends); }, cell.data);
         if (!can) return can;
     }
     return {};
@@ -425,15 +425,15 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
-    auto made = Ways::make(job, options.storage.backend, definition);
+    auto made = Backends::make(job, options.storage.backend, definition);
     if (!made) return Ending::from(made.error());
-    const Ways ways = std::move(*made);
-    Storage& storage = ways.any();
-    if (auto can = check_ways(ways, definition); !can) return Ending::from(can.error());
+    const Backends backends = std::move(*made);
+    Storage& storage = backends.any();
+    if (auto can = check_backends(backends, definition); !can) return Ending::from(can.error());
 
     auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));
     if (!ranks_file) return Ending::from(ranks_file.error());
-    const auto groups = groups_of(definition.cells, ways, session.comm.size());
+    const auto groups = groups_of(definition.cells, backends, session.comm.size());
     Target::Request request = request_of(options.storage);
     request.files = files_of(groups);
     request.only_read =
@@ -441,7 +441,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     if (further != nullptr) {
         request.files.insert(request.files.end(), further->files.begin(), further->files.end());
     }
-    auto run = StorageRun::begin(job, std::move(request), ways.real_files(), options.storage.cache,
+    auto run = StorageRun::begin(job, std::move(request), backends.real_files(), options.storage.cache,
                                  needs_of(definition, options));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
@@ -450,7 +450,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     extra["study"] =
         describe(definition, storage.capabilities().stores_data ? options.verified() : "nothing",
                  target.cap());
-    if (ways.run() != nullptr) extra["backend"] = describe_backend(*ways.run());
+    if (backends.run() != nullptr) extra["backend"] = describe_backend(*backends.run());
     extra.update(to_json(definition.run_line));
     run->announce(job, std::move(extra));
 
@@ -462,7 +462,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const auto direct = make_direct(job, target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
     const auto queued = make_queued(job, target, direct.get(), groups);
-    const StudyContext context{job,          options,      target, ways,
+    const StudyContext context{job,          options,      target, backends,
                                direct.get(), queued.get(), *hints, each_rank};
     Ending ending = Runner(context, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;

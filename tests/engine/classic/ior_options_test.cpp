@@ -191,7 +191,7 @@ TEST(IorTranslation, strides_with_random_order_are_single_calls) {
     EXPECT_NE(ours({"-a", "MPIIO", "-V", "-z"}, "order").find("refused"), std::string::npos);
 }
 
-TEST(IorTranslation, aio_and_mmap_are_ways_of_ours) {
+TEST(IorTranslation, aio_and_mmap_are_backends_of_ours) {
     EXPECT_EQ(ours({"-a", "mmap"}, "backend"), "mmap");
     const bool uring = ours({"-a", "AIO"}, "backend") == "uring";
     if (!uring) {

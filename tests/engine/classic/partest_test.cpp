@@ -37,7 +37,7 @@ TEST(PartestOptions, are_ours) {
         return std::find(all.begin(), all.end(), word) != all.end();
     };
     auto all = own({});
-    for (const char* word : {"--ways=sion", "--size=20971520", "--call=10485760", "--block=2097152",
+    for (const char* word : {"--methods=sion", "--size=20971520", "--call=10485760", "--block=2097152",
                              "--chunk=20971520", "--keep", "--prefix=partest_parfile.sion",
                              "--phases=write,read", "--shift=0", "--fsync=off"}) {
         EXPECT_TRUE(has(all, word)) << word;
@@ -48,7 +48,7 @@ TEST(PartestOptions, are_ours) {
                "-F",  "0.25", "-j", "4",    "-f",    "/a/b", "-q", "-1", "-O",
                "100", "-Z",   "2",  "-r",   "2MB",   "-g",   "1G"});
     for (const char* word :
-         {"--ways=task-local", "--size=3145728", "--call=1048576", "--unlink", "--verify=off",
+         {"--methods=task-local", "--size=3145728", "--call=1048576", "--unlink", "--verify=off",
           "--double-write", "--phases=write", "--random-size=0.25", "--at-a-time=4", "--dir=/a",
           "--prefix=b", "--first-access=100", "--shift=2", "--chunk=2000000",
           "--total=1073741824"}) {

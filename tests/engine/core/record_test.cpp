@@ -132,7 +132,7 @@ TEST(Record, a_measurement_has_all_its_parts) {
     m.call_times->add_nanoseconds(70);
     m.cache.emplace();
     m.cache->process_read = 10;
-    m.cache->ways = {"dropped", "other nodes"};
+    m.cache->methods = {"dropped", "other nodes"};
     m.cache->resident_after = 0.5;
     m.cache->client = "nfs";
     m.cache->unwritten = 7;
@@ -152,7 +152,7 @@ TEST(Record, a_measurement_has_all_its_parts) {
     EXPECT_EQ(j["call_times"]["buckets_begin_ns_count"], Json::parse("[[70, 2]]"));
     EXPECT_EQ(j["cache"]["process_read_bytes"], 10);
     EXPECT_EQ(j["cache"]["device_read_bytes"], nullptr);
-    EXPECT_EQ(j["cache"]["ways"], Json::parse(R"(["dropped", "other nodes"])"));
+    EXPECT_EQ(j["cache"]["methods"], Json::parse(R"(["dropped", "other nodes"])"));
     EXPECT_EQ(j["cache"]["resident_before_fraction"], nullptr);
     EXPECT_EQ(j["cache"]["resident_after_fraction"], 0.5);
     EXPECT_EQ(j["cache"]["client"], "nfs");

@@ -167,7 +167,7 @@ def _note(m: Measurement) -> str:
     ]
     if m.cache is not None and m.cache.verdict != "unknown":
         # Of a file that was dropped before it was opened, only calls before can have fetched it.
-        ahead = m.access == "read" and "dropped" in m.cache.ways
+        ahead = m.access == "read" and "dropped" in m.cache.methods
         cached, mixed = ("read ahead", "partly read ahead") if ahead else ("from cache", "mixed")
         words.append({"cache": cached, "device": "device"}.get(m.cache.verdict, mixed))
     if m.stopped_by == "cap":

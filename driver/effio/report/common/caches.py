@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from effio.report.common.names import unique
 from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table
-from effio.store.evidence import Place, evidence_of, place_of, ways_of
+from effio.store.evidence import Place, evidence_of, place_of, methods_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
@@ -101,7 +101,7 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
         rows.append(
             [
                 s.access,
-                ", ".join(ways_of(s.cells)) or "none",
+                ", ".join(methods_of(s.cells)) or "none",
                 mean([c.resident_before_fraction for c in known]),
                 mean([c.resident_after_fraction for c in known]),
                 total([c.unwritten_bytes for c in known]),

@@ -44,7 +44,7 @@ TEST(RowResult, what_a_dropped_file_had_in_memory_was_read_ahead) {
     EXPECT_FALSE(r.read_ahead());
     r.cache.emplace().verdict = Whereabouts::cache;
     EXPECT_FALSE(r.read_ahead()) << "it may be what was written";
-    r.cache->ways = {"memory hog", "dropped"};
+    r.cache->methods = {"memory hog", "dropped"};
     EXPECT_TRUE(r.read_ahead());
     r.cache->verdict = Whereabouts::mixed;
     EXPECT_TRUE(r.read_ahead());

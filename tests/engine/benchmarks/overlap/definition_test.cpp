@@ -81,7 +81,7 @@ TEST(Overlap, limit_of_a_short_computation) {
     Times t = times(10, 4, 10);  // what is left has to be waited for
     t.wait = 6;
     EXPECT_EQ(limit_of(t), Limit::length);
-    // Only 0.2 of the 0.4 that could: 6 of the wait's 8 s are not the way's fault.
+    // Only 0.2 of the 0.4 that could: 6 of the wait's 8 s are not the method's fault.
     t = times(10, 4, 12);
     t.post = 1;
     t.wait = 8;
@@ -108,9 +108,9 @@ TEST(Overlap, polls_stand_evenly_between_the_pieces) {
     EXPECT_EQ(most.due(1000001), 1000000);
 }
 
-PointTimes series(Way way, std::int64_t transfer, const Times& t) {
+PointTimes series(Method method, std::int64_t transfer, const Times& t) {
     PointTimes s;
-    s.point = {way, WorkKind::compute, true, transfer};
+    s.point = {method, WorkKind::compute, true, transfer};
     s.times = {t, t};
     return s;
 }
@@ -119,8 +119,8 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     Times all = times(10, 20, 20);
     Times none = times(10, 20, 30);
     none.wait = 10;
-    const PointTimes large = series(Way::nonblocking, 1 << 20, all);
-    const PointTimes small = series(Way::nonblocking, 4096, none);
+    const PointTimes large = series(Method::nonblocking, 1 << 20, all);
+    const PointTimes small = series(Method::nonblocking, 4096, none);
     const std::vector<const PointTimes*> both{&small, &large};
     EXPECT_EQ(
         sentence(both),
@@ -129,36 +129,36 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
         "continue, or not as fast, while the rank computes)");
     none.wait = 0;
     none.post = 10;
-    const PointTimes waits = series(Way::blocking, 4096, none);
+    const PointTimes waits = series(Method::blocking, 4096, none);
     const std::vector<const PointTimes*> one{&waits};
     EXPECT_EQ(
         sentence(one),
         "blocking write alongside compute work: 0 % of 4 KiB hides (the call comes back when the "
         "bytes are moved)");
-    const PointTimes longer = series(Way::blocking, 4096, times(10, 20, 30.4));
+    const PointTimes longer = series(Method::blocking, 4096, times(10, 20, 30.4));
     EXPECT_EQ(sentence(std::vector<const PointTimes*>{&longer}).substr(0, 63),
               "blocking write alongside compute work: nothing of 4 KiB hides (");
-    const PointTimes unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
+    const PointTimes unmeasured = series(Method::blocking, 4096, times(0, 1, 1));
     const std::vector<const PointTimes*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
     EXPECT_EQ(sentence({}), "");
 }
 
 TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
-    PointTimes s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
+    PointTimes s = series(Method::thread, 4096, times(1, 4, 4.5));  // half a second of one
     s.times.back() = times(3, 4, 4.5);                           // 2.5 of three seconds
     // Seconds that hide: 0.5 and 2.5, over the mean of 2.
     EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
     EXPECT_EQ(s.slow_downs(), (std::vector{1.0, 1.0}));
     EXPECT_FALSE(s.is_known());  // 12.7 * 0.5 on either side
-    EXPECT_TRUE(series(Way::thread, 4096, times(1, 4, 4.5)).is_known());
-    EXPECT_FALSE(series(Way::thread, 4096, times(0, 4, 4.5)).is_known());
-    EXPECT_TRUE(series(Way::thread, 4096, times(0, 4, 4.5)).hidden().empty());
+    EXPECT_TRUE(series(Method::thread, 4096, times(1, 4, 4.5)).is_known());
+    EXPECT_FALSE(series(Method::thread, 4096, times(0, 4, 4.5)).is_known());
+    EXPECT_TRUE(series(Method::thread, 4096, times(0, 4, 4.5)).hidden().empty());
 }
 
 TEST(Overlap, one_repetition_and_what_is_not_a_share_are_not_known) {
-    PointTimes once = series(Way::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
+    PointTimes once = series(Method::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());
     EXPECT_TRUE(once.stated().empty());
@@ -168,20 +168,20 @@ TEST(Overlap, one_repetition_and_what_is_not_a_share_are_not_known) {
     EXPECT_EQ(sentence(one),
               "thread write alongside compute work: the share that hides needs at least two "
               "repetitions");
-    const PointTimes below = series(Way::thread, 4096, times(1, 4, 18.37));
+    const PointTimes below = series(Method::thread, 4096, times(1, 4, 18.37));
     EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
     EXPECT_TRUE(below.stated().empty());
     EXPECT_EQ(best_of({below}), nullptr);
     // A deviation within the resolution of clocks is accepted.
-    const PointTimes nothing = series(Way::blocking, 4096, times(1, 4, 5.04));
+    const PointTimes nothing = series(Method::blocking, 4096, times(1, 4, 5.04));
     EXPECT_TRUE(nothing.is_known());
     EXPECT_EQ(nothing.stated().size(), 2U);
 }
 
 TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
-    PointTimes unknown = series(Way::thread, 4096, times(1, 4, 3));
+    PointTimes unknown = series(Method::thread, 4096, times(1, 4, 3));
     unknown.times.back() = times(1, 4, 5);
-    PointTimes known = series(Way::thread, 8192, times(1, 4, 4.5));
+    PointTimes known = series(Method::thread, 8192, times(1, 4, 4.5));
     known.times.back() = times(1, 4, 4.52);  // 0.49 ± 0.127
     ASSERT_TRUE(known.is_known());
     EXPECT_EQ(known.limit(), limit_of(known.mean()));

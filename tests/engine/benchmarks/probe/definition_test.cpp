@@ -24,7 +24,7 @@ TEST(ProbeStudy, streams_of_all_and_of_one_and_small_reads) {
         EXPECT_EQ(cell.files, cell.ranks);
         EXPECT_EQ(cell.file_bytes, 40 * KiB);
         ASSERT_TRUE(cell.past_cache);
-        EXPECT_TRUE(cell.past_cache->or_own_way);
+        EXPECT_TRUE(cell.past_cache->or_own_backend);
         EXPECT_EQ(cell.sync, study::Sync::inside);
     }
     EXPECT_EQ(cells, (std::vector<std::pair<std::string, int>>{{"all processes write", 3},

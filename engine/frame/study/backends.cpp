@@ -6,41 +6,41 @@
 
 namespace effio::study {
 
-Result<Ways> Ways::make(Job& job, const BackendChoice& run, const Definition& definition) {
-    Ways ways;
+Result<Backends> Backends::make(Job& job, const BackendChoice& run, const Definition& definition) {
+    Backends backends;
     if (!run.name.empty()) {
-        ways.run_.bytes = make_storage(job.session, run, job.room);
+        backends.run_.bytes = make_storage(job.session, run, job.room);
         const auto known = backend_names(Serves::arrays);
-        if (!ways.run_.bytes->capabilities().plain &&
+        if (!backends.run_.bytes->capabilities().plain &&
             std::find(known.begin(), known.end(), run.name) != known.end()) {
-            ways.run_.arrays = make_arrays(job.session, run, job.room);
+            backends.run_.arrays = make_arrays(job.session, run, job.room);
         }
     }
     // Libraries of arrays are all in their settings: one serves all cells.
-    std::map<std::pair<std::string, std::string>, const Way*> libraries;
+    std::map<std::pair<std::string, std::string>, const Backend*> libraries;
     for (const auto* cells : {&definition.cells, &definition.warm_up}) {
         for (const Cell& cell : *cells) {
             if (!cell.backend) continue;
             const BackendChoice& choice = *cell.backend;
             const Serves what = cell.holds_arrays() ? Serves::arrays : Serves::blocks;
             if (auto has = check_present(what, choice.name); !has) return has.error();
-            const Way*& way = ways.of_cells_[&cell];
-            if (cell.holds_arrays()) way = libraries[{choice.name, choice.settings}];
-            if (way != nullptr) continue;
-            Way& own = *ways.own_.emplace_back(std::make_unique<Way>());
-            way = &own;
+            const Backend*& backend = backends.of_cells_[&cell];
+            if (cell.holds_arrays()) backend = libraries[{choice.name, choice.settings}];
+            if (backend != nullptr) continue;
+            Backend& own = *backends.own_.emplace_back(std::make_unique<Backend>());
+            backend = &own;
             if (cell.holds_arrays()) {
                 own.arrays = make_arrays(job.session, choice, job.room);
-                libraries[{choice.name, choice.settings}] = way;
+                libraries[{choice.name, choice.settings}] = backend;
             } else {
                 own.bytes = make_storage(job.session, choice, job.room);
             }
         }
     }
-    return ways;
+    return backends;
 }
 
-bool Ways::real_files() const {
+bool Backends::real_files() const {
     return any().capabilities().real_files;
 }
 
