@@ -233,7 +233,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 # Options by the names that they had before.
-_RENAMED = {"ways": "methods"}
+_RENAMED = {"ways": "methods", "beside": "combinations"}
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:

@@ -211,7 +211,8 @@ class PartestTranslator {
         // Files of another program hold its own data.
         if (asked_.unchecked || asked_.writes == 0) own_.emplace_back("--verify=off");
         constexpr std::array<const char*, 4> methods{"sion", "sion", "shared", "task-local"};
-        own_.push_back(fmt::format("--methods={}", methods.at(static_cast<std::size_t>(asked_.type))));
+        own_.push_back(
+            fmt::format("--methods={}", methods.at(static_cast<std::size_t>(asked_.type))));
         if (asked_.type == 1) own_.emplace_back("--container-open=each");
         sizes();
         phases();

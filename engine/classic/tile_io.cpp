@@ -224,7 +224,7 @@ Result<ClassicProgram::Translation> translate_tile_io(const std::vector<std::str
                                  "--verify=off", "--drop-cache=off", "--call-times=off",
                                  "--exact-name", "--dir=" + parent_of(file),
                                  // The rate of the original is that of the calls alone.
-                                 "--fsync=beside"};
+                                 "--fsync=separate"};
     own.push_back("--file=" + file.substr(file.rfind('/') + 1));
     own.push_back(fmt::format("--phases={}", writes ? "write" : "read"));
     own.push_back(fmt::format("--calls={}", collective ? "collective" : "independent"));

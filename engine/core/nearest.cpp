@@ -14,7 +14,7 @@ struct Renamed {
     std::string_view before;
     std::string_view now;
 };
-constexpr std::array<Renamed, 1> renamed{{{"ways", "methods"}}};
+constexpr std::array<Renamed, 2> renamed{{{"ways", "methods"}, {"beside", "combinations"}}};
 
 /// Letters that are wrong, missing or too many; two that changed places count once.
 std::size_t slips(std::string_view a, std::string_view b) {

@@ -82,7 +82,8 @@ void Cold::complete(CacheEvidence& evidence, std::int64_t bytes, bool reading) c
     if (drops_ && !in_memory && left && *left <= stays) add(cold_method::dropped);
     if (elsewhere) add(cold_method::other_nodes);
     if (options_.memory_left && !in_memory) add(cold_method::memory_hog);
-    if (bytes / place_.topology.nodes > find_memory().total_bytes) add(cold_method::more_than_memory);
+    if (bytes / place_.topology.nodes > find_memory().total_bytes)
+        add(cold_method::more_than_memory);
     if (drops_ && !in_memory && !left) {
         evidence.reason += "; the files were dropped, whether they left memory is not known";
     } else if (drops_ && !in_memory && *left > stays) {

@@ -106,8 +106,8 @@ struct AgainstMemory {
     Fact fact() const;
 };
 
-/// For the tables of people: "from memory" or "43 % from storage" where reads were, else the methods
-/// that were in effect, "cold: dropped"; empty where there is nothing to say.
+/// For the tables of people: "from memory" or "43 % from storage" where reads were, else the
+/// methods that were in effect, "cold: dropped"; empty where there is nothing to say.
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading);
 
 }  // namespace effio

@@ -27,7 +27,7 @@ Error refused_kind(const std::string& operation, const std::string& path, mode_t
 }
 
 /// A new file in the directory of the file that it will replace; `name` is its temporary name.
-Descriptor made_beside(int directory, std::string& name) {
+Descriptor made_new(int directory, std::string& name) {
     static std::atomic<unsigned> count{0};
     constexpr int most_names = 1000;
     for (int attempt = 0; attempt < most_names; ++attempt) {
@@ -102,16 +102,16 @@ Result<TextFile> TextFile::replace(const std::string& operation, const std::stri
         return TextFile(std::move(file), operation, path);
     }
     if (!S_ISREG(old.st_mode)) return refused_kind(operation, path, old.st_mode);
-    std::string beside;
-    file = made_beside(in, beside);
+    std::string temporary;
+    file = made_new(in, temporary);
     if (!file) return system_error(operation, path, errno);
     constexpr mode_t permissions = 0777;
     if (::fchmod(file.get(), old.st_mode & permissions) == 0 &&
-        ::renameat(in, beside.c_str(), in, name.c_str()) == 0) {
+        ::renameat(in, temporary.c_str(), in, name.c_str()) == 0) {
         return TextFile(std::move(file), operation, path);
     }
     const int code = errno;
-    ::unlinkat(in, beside.c_str(), 0);
+    ::unlinkat(in, temporary.c_str(), 0);
     return system_error(operation, path, code);
 }
 

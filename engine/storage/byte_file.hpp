@@ -310,7 +310,7 @@ class Storage {
     /// A file can be divided so; else a usage error that says what could be.
     virtual Status check(const Blocks& /*blocks*/) const { return {}; }
     /// The files that one of this set, when it is made, has next to it, in the same directory.
-    virtual std::vector<FileSet> files_beside(const FileSet& /*set*/) const { return {}; }
+    virtual std::vector<FileSet> additional_files(const FileSet& /*set*/) const { return {}; }
     /// All files that make up the one that is there; local.
     virtual std::vector<std::string> files_of(const std::string& path) const { return {path}; }
     /// Collective over `comm` (one rank for a separate file).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Build hook of the wheel: puts the two header-only libraries that the engine needs beside its
+"""Build hook of the wheel: puts the two header-only libraries that the engine needs next to its
 sources, so that `effio engine build` needs no network, and the part of plotly.js that reports draw
 with. They are never part of the repository.
 

@@ -52,3 +52,22 @@ def test_what_was_a_way_is_a_method() -> None:
     assert headline.detail["best"]["method"] == "thread"
     caches = [m.cache.methods for m in partest.measurements if m.cache is not None]
     assert caches == [[], ["dropped"], [], ["dropped"]]
+
+
+def test_the_groups_that_ran_together_are_read() -> None:
+    result = of("interference")
+    assert result.run.options["combinations"] == "pairs"
+    assert [m.where["others"] for m in result.measurements] == ["", "", "2", "1"]
+    assert [f.where["others"] for f in result.figures_named("slow_down")] == ["2", "1"]
+    met = result.figure("met")
+    assert met is not None
+    other = {"other": "2", "other_benchmark": "ior", "other_access": "write"}
+    assert met.where.items() >= other.items()
+    slower = of("overlap").figure("work_slowdown")
+    assert slower is not None
+    assert slower.detail["during_io_seconds"] > 0
+    assert of("overlap").measurements[0].detail["work_during_io_seconds"] > 0
+
+
+def test_a_flush_that_the_rate_does_not_count_is_separate() -> None:
+    assert of("partest").run.options["fsync"] == "separate"

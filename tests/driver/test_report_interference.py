@@ -24,7 +24,7 @@ def slow_down(
     rounds: int | None = None,
     **more: Any,
 ) -> made.Line:
-    where = {"group": group, "benchmark": NAMES[group], "beside": str(3 - group), **more}
+    where = {"group": group, "benchmark": NAMES[group], "others": str(3 - group), **more}
     name = "slow_down_of_phase" if more else "slow_down"
     line = made.figure(name, value, "1", benchmark="interference", where=where)
     line["metric"]["better"] = "lower"
@@ -40,8 +40,8 @@ def slow_down(
 def met(seconds: float) -> made.Line:
     where = {
         "group": 1, "benchmark": "ior", "access": "write", "pattern": "",
-        "beside": "2", "beside_benchmark": "mdtest", "beside_access": "create",
-        "beside_pattern": "file",
+        "other": "2", "other_benchmark": "mdtest", "other_access": "create",
+        "other_pattern": "file",
     }  # fmt: skip
     return made.figure(
         "met", seconds, "s", benchmark="interference", where=where, detail={"fraction": 0.25}

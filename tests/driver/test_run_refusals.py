@@ -89,6 +89,7 @@ def test_a_job_script_is_offered_only_where_the_launcher_speaks_of_jobs(
         (("b-eff-io", "--unknown"), 2, "b-eff-io has no option '--unknown'\n"),
         (("b-eff", "--dir", "/tmp"), 2, "b-eff has no option '--dir'\n"),
         (("ior", "--trasnfer", "1MiB"), 2, "no option '--trasnfer'; did you mean --transfer?"),
+        (("overlap", "--ways", "thread"), 2, "no option '--ways'; did you mean --methods?"),
         (("ior", "-r", "5"), 2, "effio run ior has no option '-r'"),
         (("b-eff-io", "-n", "0"), 2, "'0' is not a whole number from 1 on"),
         (("b-eff-io", "-n", "2", "--partitions", "3"), 2, "3"),

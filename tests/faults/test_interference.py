@@ -16,14 +16,14 @@ from results import load
 
 from .conftest import with_fault
 
-ALONE, OTHER, BESIDE = "round-1-groups-1", "round-1-groups-2", "round-1-groups-1-2"  # this order
+ALONE, OTHER, TOGETHER = "round-1-groups-1", "round-1-groups-2", "round-1-groups-1-2"  # this order
 # What there is by then.
-IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], BESIDE: [ALONE, BESIDE, OTHER]}
+IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], TOGETHER: [ALONE, TOGETHER, OTHER]}
 
 
 def at_work_in(turn: str, engine: Engine, where: Path, data: Path) -> Job:
     """A job whose first group has measured one iteration in this turn and is before the next,
-    until there is a file `go`; in BESIDE the second one is at work as long."""
+    until there is a file `go`; in TOGETHER the second one is at work as long."""
     hook = where / "hook"
     hook.write_text(
         f'#!/bin/sh\n[ -d {where}/all.turns/{turn} ] && [ "$EFFIO_ITERATION" = 1 ] || exit 0\n'
@@ -55,21 +55,21 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     assert result.status == "io_error"
     assert result.end is not None
     assert result.end["reason"] == "in turn 3 (round 1, 1 mdtest next to 2 ior): io_error"
-    assert turns(tmp_path) == [ALONE, BESIDE, OTHER]
-    beside = of_turn(tmp_path, BESIDE, 1)
-    assert beside.status == "done"
-    assert [m["operations"] for m in beside.rows(phase="File creation")] == [50] * 2
+    assert turns(tmp_path) == [ALONE, TOGETHER, OTHER]
+    together = of_turn(tmp_path, TOGETHER, 1)
+    assert together.status == "done"
+    assert [m["operations"] for m in together.rows(phase="File creation")] == [50] * 2
     assert of_turn(tmp_path, OTHER, 2).status == "done"
-    assert of_turn(tmp_path, BESIDE, 2).status == "io_error"
+    assert of_turn(tmp_path, TOGETHER, 2).status == "io_error"
     factors = [f for f in result.figures if f["name"] == "slow_down"]
     assert [f["metric"]["value"] for f in factors] == [None, None]
-    reported = [m for m in result.measurements if m["where"]["beside"]]
+    reported = [m for m in result.measurements if m["where"]["others"]]
     assert reported
     assert not any(m["valid"] for m in reported)
     assert list(data.iterdir()) == [], run
 
 
-@pytest.mark.parametrize(("nth", "turn"), [(3, OTHER), (19, BESIDE)])
+@pytest.mark.parametrize(("nth", "turn"), [(3, OTHER), (19, TOGETHER)])
 def test_a_hang_ends_the_job_and_the_whole_says_who(
     any_engine: Engine, tmp_path: Path, data: Path, nth: int, turn: str
 ) -> None:
@@ -93,7 +93,7 @@ def test_a_hang_ends_the_job_and_the_whole_says_who(
     assert turns(tmp_path) == IN_TURN[turn]
 
 
-@pytest.mark.parametrize("turn", [ALONE, BESIDE])
+@pytest.mark.parametrize("turn", [ALONE, TOGETHER])
 def test_a_signal_to_all_stops_all_in_order(
     any_engine: Engine, tmp_path: Path, data: Path, turn: str
 ) -> None:
@@ -108,7 +108,7 @@ def test_a_signal_to_all_stops_all_in_order(
     assert list(data.iterdir()) == [], run
 
 
-@pytest.mark.parametrize("turn", [ALONE, BESIDE])
+@pytest.mark.parametrize("turn", [ALONE, TOGETHER])
 def test_a_killed_rank_leaves_readable_results(
     mpi: Engine, tmp_path: Path, data: Path, turn: str
 ) -> None:

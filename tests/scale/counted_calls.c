@@ -9,7 +9,7 @@
  *   gathered N      the most numbers that one call of MPI_Gather(v) or MPI_Allgather(v) brought it
  *   heap N          the most bytes that it held at a time through operator new, which is what C++
  *                   uses and MPI libraries, written in C, do not
- *   lists N         the same of pieces below 64 KiB: what grows with the ranks is not lost beside
+ *   lists N         the same of pieces below 64 KiB: what grows with the ranks is not lost next to
  *                   buffers for data, which come and go
  *   resident N      the most bytes of memory that it had in all (VmHWM)
  *

@@ -48,7 +48,7 @@ transfer = "64KiB"
 segments = 1000
 think-time = "1s"
 """
-BESIDE = """
+TOGETHER = """
 title = "t"
 purpose = "p"
 
@@ -167,7 +167,7 @@ def test_a_lost_node_ends_its_own_job_alone_and_leaves_no_data(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
     """One run has two nodes for longer than the test lasts, the other one node and little to do."""
-    (tmp_path / "s.toml").write_text(BESIDE)
+    (tmp_path / "s.toml").write_text(TOGETHER)
     data = tmp_path / "data"
     data.mkdir()
     with subprocess.Popen(

@@ -22,7 +22,7 @@ WRITE = "--phases write --transfer 1MiB"
 
 def factors(result: Result, name: str = "slow_down") -> dict[tuple[int, str], float]:
     return {
-        (f["where"]["group"], f["where"]["beside"]): f["metric"]["value"]
+        (f["where"]["group"], f["where"]["others"]): f["metric"]["value"]
         for f in result.figures
         if f["name"] == name
     }
@@ -51,14 +51,14 @@ def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Pa
             assert figure["samples"]["max"] == pytest.approx(2.0)
             assert figure["samples"]["low95"] is None
     seconds = {
-        (m["where"]["group"], m["where"]["beside"]): m["seconds"]["total"]["max"]
+        (m["where"]["group"], m["where"]["others"]): m["seconds"]["total"]["max"]
         for m in result.measurements
     }
     assert seconds == pytest.approx({(1, ""): 0.04, (2, ""): 0.08, (1, "2"): 0.08, (2, "1"): 0.16})
     runs = {
         m["where"]["group"]: m["detail"]["runs"]
         for m in result.measurements
-        if m["where"]["beside"]
+        if m["where"]["others"]
     }
     assert runs == {1: 2, 2: 1}
     covered = [m["detail"].get("covered_fraction") for m in result.measurements]
@@ -113,7 +113,7 @@ def test_all_at_once(any_engine: Engine, tmp_path: Path) -> None:
         tmp_path,
         *[f"1: ior {SIM} {WRITE} --block 1MiB"] * 3,
         ranks=3,
-        words=["--beside", "all"],
+        words=["--combinations", "all"],
     )
     assert run.code == 0, run
     assert factors(run.result) == pytest.approx({(1, "2,3"): 3.0, (2, "1,3"): 3.0, (3, "1,2"): 3.0})
@@ -186,6 +186,7 @@ def test_a_group_that_takes_no_virtual_time_ends_the_run(
     [
         (("-g", "1: ior"), "two groups are needed at least: --group once for each"),
         (("-g", "1: iro", "-g", "1: ior"), "group 1: no benchmark 'iro'; did you mean ior?"),
+        (("--beside", "all"), "unknown option --beside; did you mean --combinations?"),
         (
             ("-g", "1: interference", "-g", "1: ior"),
             "group 1: a group cannot be made of groups",

@@ -145,7 +145,7 @@ def test_the_least_that_delays_take(any_engine: Engine, tmp_path: Path) -> None:
         detail = m["detail"]
         assert detail["io_seconds"] >= 0.01
         assert detail["both_seconds"] >= 0.01
-        assert detail["work_beside_seconds"] > 0
+        assert detail["work_during_io_seconds"] > 0
         assert detail["work_alone_seconds"] > 0
         assert m["verified_bytes"] == 0  # null keeps nothing
         if m["pattern"] == "blocking":

@@ -351,7 +351,7 @@ def test_a_million_ranks_are_planned(any_engine: Engine, tmp_path: Path, name: s
         (["io-bench", "--size", "100KiB"], "give --block"),
         (["io-bench", "--copies", "3"], "3 are more than the 2 ranks"),
         (["io-bench", "--peak", "fast"], "--peak"),
-        (["ssca3", "--fsync", "beside"], "inside or off"),
+        (["ssca3", "--fsync", "separate"], "inside or off"),
         (["ssca3", "--prefix", "a/b"], "--prefix"),
         (["spiobench", "--block", "6000B"], "not a multiple of 4KiB"),
         (["spiobench", "--task-size", "1MiB", "--block", "300KiB"], "not a multiple of the block"),

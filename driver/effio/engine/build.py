@@ -48,8 +48,8 @@ def sources() -> Path:
 
 def _program(name: str) -> str | None:
     """The program on PATH, or next to this Python, where wheels put their programs."""
-    beside = Path(sys.executable).parent / name
-    return shutil.which(name) or (str(beside) if os.access(beside, os.X_OK) else None)
+    installed = Path(sys.executable).parent / name
+    return shutil.which(name) or (str(installed) if os.access(installed, os.X_OK) else None)
 
 
 def _version_of(cmake: str) -> tuple[int, ...]:

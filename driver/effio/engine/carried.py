@@ -49,9 +49,9 @@ def _launchers() -> Iterator[str]:
         if name and (found := shutil.which(name)):
             yield str(Path(found).absolute())
     for name in LAUNCHERS:
-        beside = Path(sys.executable).parent / name
-        if os.access(beside, os.X_OK):
-            yield str(beside)
+        installed = Path(sys.executable).parent / name
+        if os.access(installed, os.X_OK):
+            yield str(installed)
 
 
 def library_of(launcher: str, interface: str) -> Path | None:

@@ -37,7 +37,7 @@ def _names(result: Result) -> dict[str, str]:
 
 
 def _others(figure: Figure, names: dict[str, str]) -> str:
-    numbers = _word(figure, "beside").split(",")
+    numbers = _word(figure, "others").split(",")
     return ", ".join(names.get(n, n) for n in numbers)
 
 
@@ -118,16 +118,16 @@ def _matrix(result: Result) -> Picture | None:
     names = _names(result)
     figures = result.figures_named("slow_down")
     # Columns in the order of the rows, so that a group and itself are on the diagonal.
-    besides = sorted(
-        common.unique(_word(f, "beside") for f in figures),
+    columns = sorted(
+        common.unique(_word(f, "others") for f in figures),
         key=lambda groups: [int(n) for n in groups.split(",") if n.isdecimal()],
     )
-    cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
+    cells = {(_word(f, "group"), _word(f, "others")): f.metric.value for f in figures}
     factors = [value for value in cells.values() if value is not None]
     if not factors:
         return None
-    labels = [", ".join(names.get(n, n) for n in beside.split(",")) for beside in besides]
-    values = [[cells.get((group, beside)) for beside in besides] for group in names]
+    labels = [", ".join(names.get(n, n) for n in others.split(",")) for others in columns]
+    values = [[cells.get((group, others)) for others in columns] for group in names]
     return plot(
         _MATRIX,
         "Times slower than alone",
@@ -164,8 +164,8 @@ def _met_table(result: Result) -> Table:
         [
             (Column("group"), _group),
             (Column("phase"), _phase),
-            (Column("met"), lambda f: f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}"),
-            (Column("in its phase"), lambda f: _phase(f, "beside_")),
+            (Column("met"), lambda f: f"{_word(f, 'other')} {_word(f, 'other_benchmark')}"),
+            (Column("in its phase"), lambda f: _phase(f, "other_")),
             (Column("at the same time", "s"), lambda f: f.metric.value),
             (Column("of the phase", "1", "%"), member("fraction")),
         ],

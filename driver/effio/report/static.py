@@ -158,13 +158,13 @@ def _draw_bars(
     at = {name: i for i, name in enumerate(names)}
     begin = [0.0] * len(names)
     # If each name has only one bar, the bar is wide and centered above it.
-    beside = not stacked and not single_bars(panel)
-    wide = 0.8 / (max(1, len(panel.series)) if beside else 1)
+    grouped = not stacked and not single_bars(panel)
+    wide = 0.8 / (max(1, len(panel.series)) if grouped else 1)
     for number, series in enumerate(panel.series):
         look = styles[series.name, series.style]
         colour, hatch = _COLOURS[look.colour], _HATCHES[look.round % len(_HATCHES)]
         places = [
-            at[str(x)] + ((number - (len(panel.series) - 1) / 2) * wide if beside else 0)
+            at[str(x)] + ((number - (len(panel.series) - 1) / 2) * wide if grouped else 0)
             for x in series.x
         ]
         for i, (place, y) in enumerate(zip(places, series.y, strict=True)):

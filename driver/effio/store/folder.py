@@ -353,8 +353,8 @@ class Store:
         if path.is_symlink():
             path = safe_files.real(path)  # named by the user, not found in a store
         if path.is_file():
-            beside = path.parent / RECORD
-            return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path
+            record = path.parent / RECORD
+            return RunFolder(path.parent) if path.name == RESULT and record.is_file() else path
         folders = self.folders()
         if name == "last":
             measured = [f for f in folders if f.has_result]

@@ -89,8 +89,17 @@ def _one_spelling(line: Line) -> Line:
 # Names that members and options have had since 1.3: of all benchmarks, and of one.
 _MEMBERS = {"may_be_untrue": "unreliable"}
 _METHODS = {"way": "method", "ways": "methods"}
-_MEMBERS_OF = {"overlap": _METHODS}
-_OPTIONS_OF = {"overlap": _METHODS, "partest": _METHODS}
+_DURING = {
+    "beside_seconds": "during_io_seconds",
+    "work_beside_seconds": "work_during_io_seconds",
+}
+_OF_OTHERS = {f"beside_{name}": f"other_{name}" for name in ("benchmark", "access", "pattern")}
+_MEMBERS_OF = {"overlap": _METHODS | _DURING, "interference": {"beside": "others"}}
+_OPTIONS_OF = {
+    "overlap": _METHODS,
+    "partest": _METHODS,
+    "interference": {"beside": "combinations"},
+}
 
 
 def _renamed(value: object, names: Mapping[str, str], levels: int = 3) -> Any:
@@ -107,6 +116,8 @@ def _field_terms(line: Line) -> Line:
     """Names that were not the field's terms."""
     benchmark = str(line.get("benchmark"))
     names = _MEMBERS | _MEMBERS_OF.get(benchmark, {})
+    if line.get("name") == "met":
+        names |= {"beside": "other", **_OF_OTHERS}
     changed = {
         benchmark: names,
         "options": _OPTIONS_OF.get(benchmark, {}),
@@ -115,6 +126,9 @@ def _field_terms(line: Line) -> Line:
         "detail": names,
     }
     new = {k: _renamed(v, changed[k]) if k in changed else v for k, v in line.items()}
+    options = new.get("options")
+    if isinstance(options, dict) and options.get("fsync") == "beside":
+        options["fsync"] = "separate"
     return {**new, "schema": "effio-result/1.3"}
 
 

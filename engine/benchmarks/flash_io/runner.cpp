@@ -374,13 +374,13 @@ VisitSteps Runner::steps(FileTransfer& t, FileRun& run, Outcome& mine) {
     steps.close.work = [&t] { return t.open->close(); };
     steps.bytes = [this, &t, &mine](bool fine) -> VisitSteps::Bytes {
         if (fine && t.write) {
-            if (const auto beside = t.open->overhead_bytes()) {
-                t.beside = *beside;
+            if (const auto overhead = t.open->overhead_bytes()) {
+                t.overhead = *overhead;
             } else {
-                mine.fail(session_.signed_error(beside.error()));
+                mine.fail(session_.signed_error(overhead.error()));
             }
         }
-        const std::int64_t moved = t.beside + (t.open ? t.open->totals().bytes : 0);
+        const std::int64_t moved = t.overhead + (t.open ? t.open->totals().bytes : 0);
         return t.write ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
     };
     return steps;

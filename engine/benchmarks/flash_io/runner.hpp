@@ -44,7 +44,7 @@ class Runner {
         std::vector<std::string> own_paths;
         std::vector<ArrayAttribute> found = {};  ///< in the file that is read
         std::unique_ptr<ArrayFile> open = {};
-        std::int64_t beside = 0;  ///< bytes in it in addition to the data, once it is closed
+        std::int64_t overhead = 0;  ///< bytes in it in addition to the data, once it is closed
         Histogram times = {};
     };
     FileTransfer task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;

@@ -30,13 +30,14 @@ using together::Members;
 
 struct Parameters {
     together::Options groups;
-    Combinations beside = Combinations::pairs;
+    Combinations combinations = Combinations::pairs;
     std::int64_t rounds = 3;
 
     void declare(OptionTable& table) {
         groups.declare_groups(table);
         table.group("Turns");
-        table.choice("beside", beside, {{"pairs", Combinations::pairs}, {"all", Combinations::all}},
+        table.choice("combinations", combinations,
+                     {{"pairs", Combinations::pairs}, {"all", Combinations::all}},
                      "what is measured after each group alone: each pair of groups at once, or all "
                      "at once");
         table
@@ -47,7 +48,7 @@ struct Parameters {
 };
 
 /// Path of the file next to the result, for all that the groups leave.
-std::string place_beside(const std::string& result) {
+std::string place_of_turns(const std::string& result) {
     const std::filesystem::path path(result);
     return (path.parent_path() / (path.stem().string() + ".turns")).string();
 }
@@ -76,7 +77,7 @@ class Rounds {
             end.reason = made.error().text();
         } else {
             for (const auto& m : members) benchmarks_.emplace_back(m.benchmark->name());
-            turns_ = turns_of(static_cast<int>(members.size()), parameters_.beside);
+            turns_ = turns_of(static_cast<int>(members.size()), parameters_.combinations);
             announce(members);
             measure(end);
             clocks_.note_end(end.detail, "");
@@ -96,7 +97,7 @@ class Rounds {
             header["clock"]["virtual"] = true;
             header["clock"]["source"] = "model";
         }
-        SetUp set_up{{}, turns_, parameters_.rounds, place_beside(results_.path())};
+        SetUp set_up{{}, turns_, parameters_.rounds, place_of_turns(results_.path())};
         for (const auto& m : members) {
             set_up.groups.push_back({m.number, std::string(m.benchmark->name()), m.ranks,
                                      m.first_rank, masked_arguments(m.invocation.arguments)});
@@ -115,7 +116,7 @@ class Rounds {
             for (const Turn& turn : turns_of_round(turns_, round)) {
                 ++number;
                 const std::string place =
-                    fmt::format("{}/round-{}-groups-{}", place_beside(results_.path()), round + 1,
+                    fmt::format("{}/round-{}-groups-{}", place_of_turns(results_.path()), round + 1,
                                 fmt::join(turn, "-"));
                 // Between turns the whole job is watched as one.
                 between_.reset();
@@ -191,7 +192,7 @@ class Rounds {
         }
         if (all_.is_root() && !results_.path().empty()) {
             console_.print(fmt::format("\nResults: {}, of each turn: {}\n", results_.path(),
-                                       place_beside(results_.path())));
+                                       place_of_turns(results_.path())));
         }
         between_.reset();
     }
@@ -249,7 +250,7 @@ class Interference : public WholeJob {
                "  mpiexec -n 6 effio-mpi interference --group '4: ior --block 1GiB' \\\n"
                "      --group '2: mdtest --items 1000' --rounds 6\n"
                "  mpiexec -n 3 effio-mpi interference -g '1: ior …' -g '1: mdtest …' \\\n"
-               "      -g '1: b-eff' --beside all";
+               "      -g '1: b-eff' --combinations all";
     }
     ResultInfo results() const override {
         ResultInfo info = interference::result_info();
@@ -289,7 +290,7 @@ class Interference : public WholeJob {
         if (input.ranks != 1) {
             if (auto fits = check_ranks(members, input.ranks); !fits) return fits.error();
         }
-        const auto turns = turns_of(static_cast<int>(members.size()), parameters_.beside);
+        const auto turns = turns_of(static_cast<int>(members.size()), parameters_.combinations);
         std::vector<std::string> benchmarks;
         std::vector<int> ranks;
         std::vector<PlannedGroup> groups;
@@ -311,11 +312,11 @@ class Interference : public WholeJob {
         }
         Plan whole;
         for (const auto& turn : turns) {
-            std::vector<Estimate> beside;
+            std::vector<Estimate> together;
             for (const int number : turn) {
-                beside.push_back(estimates[static_cast<std::size_t>(number) - 1]);
+                together.push_back(estimates[static_cast<std::size_t>(number) - 1]);
             }
-            whole.estimate.then(Estimate::together(beside),
+            whole.estimate.then(Estimate::together(together),
                                 static_cast<double>(parameters_.rounds));
         }
         whole.text = heading(benchmarks, ranks, turns, parameters_.rounds) + "all turns\n" +

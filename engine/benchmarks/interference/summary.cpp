@@ -36,10 +36,10 @@ std::map<std::string, CellRate> rates_of(const Part& part) {
 }
 
 /// For each kind: the geometric mean over its cells of how much slower the second part is.
-std::map<Kind, double> factors_of(const Part& alone, const Part& beside) {
+std::map<Kind, double> factors_of(const Part& alone, const Part& together) {
     const auto before = rates_of(alone);
     std::map<Kind, std::vector<double>> ratios;
-    for (const auto& [name, cell] : rates_of(beside)) {
+    for (const auto& [name, cell] : rates_of(together)) {
         const auto same = before.find(name);
         if (same == before.end()) continue;
         const double a = same->second.rate.mean();
@@ -203,8 +203,8 @@ const Fields<SlowDownOf>& slow_down_place_fields() {
          [](const S& s) { return s.of.group; }},
         {"benchmark", Unit::word, "of the group",
          [](const S& s) { return s.benchmarks[static_cast<std::size_t>(s.of.group) - 1]; }},
-        {"beside", Unit::word, "numbers of the other groups",
-         [](const S& s) { return s.of.beside; }},
+        {"others", Unit::word, "numbers of the other groups",
+         [](const S& s) { return s.of.others; }},
         F("access", Unit::word, "of the kind",
           [](const S& s) {
               return s.of.kind.access;

@@ -80,7 +80,7 @@ double overlap_seconds(const std::vector<Span>& mine, const std::vector<Span>& t
 /// How much slower a group is next to others than alone.
 struct SlowDown {
     int group = 0;
-    std::string beside;
+    std::string others;
     Kind kind;                    ///< empty: over all kinds
     std::vector<double> factors;  ///< one for each round that has both
 };

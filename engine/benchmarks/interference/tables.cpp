@@ -33,10 +33,10 @@ std::string factor_text(const Figure& f) {
 }
 
 /// The groups of "2,3" by name.
-std::string beside_name(const std::string& beside, const std::vector<std::string>& benchmarks) {
+std::string names_of(const std::string& others, const std::vector<std::string>& benchmarks) {
     std::string text;
     for (std::size_t g = 1; g <= benchmarks.size(); ++g) {
-        if (("," + beside + ",").find(fmt::format(",{},", g)) == std::string::npos) continue;
+        if (("," + others + ",").find(fmt::format(",{},", g)) == std::string::npos) continue;
         text += fmt::format("{}{}", text.empty() ? "" : ", ",
                             group_name(static_cast<int>(g), benchmarks));
     }
@@ -59,7 +59,7 @@ const Fields<OfPart>& part_place_fields() {
         {"group", Unit::count, "number of the group, from 1",
          [](const P& p) { return p.part.group; }},
         {"benchmark", Unit::word, "of the group", [](const P& p) { return p.benchmark; }},
-        {"beside", Unit::word, "numbers of the other groups; empty: alone",
+        {"others", Unit::word, "numbers of the other groups; empty: alone",
          [](const P& p) { return others(p.done.turn, p.part.group); }},
         {"turn", Unit::count, "number of the turn, from 1", &P::turn}};
     return fields;
@@ -96,13 +96,13 @@ const Fields<MetBy>& met_place_fields() {
         {"benchmark", Unit::word, "of the group", [](const M& m) { return m.of(m.met.group); }},
         {"access", Unit::word, "of the group", [](const M& m) { return m.met.kind.access; }},
         {"pattern", Unit::word, "of the group", [](const M& m) { return m.met.kind.pattern; }},
-        {"beside", Unit::word, "number of the other group",
+        {"other", Unit::word, "number of the other group",
          [](const M& m) { return std::to_string(m.met.other); }},
-        {"beside_benchmark", Unit::word, "of the other group",
+        {"other_benchmark", Unit::word, "of the other group",
          [](const M& m) { return m.of(m.met.other); }},
-        {"beside_access", Unit::word, "of the other group",
+        {"other_access", Unit::word, "of the other group",
          [](const M& m) { return m.met.other_kind.access; }},
-        {"beside_pattern", Unit::word, "of the other group",
+        {"other_pattern", Unit::word, "of the other group",
          [](const M& m) { return m.met.other_kind.pattern; }}};
     return fields;
 }
@@ -256,25 +256,25 @@ ResultInfo result_info() {
 std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks) {
     std::vector<std::string> columns;
     for (const auto& f : figures) {
-        const std::string beside = f.where["beside"];
+        const std::string others = f.where["others"];
         if (f.name == "slow_down" &&
-            std::find(columns.begin(), columns.end(), beside) == columns.end()) {
-            columns.push_back(beside);
+            std::find(columns.begin(), columns.end(), others) == columns.end()) {
+            columns.push_back(others);
         }
     }
     std::sort(columns.begin(), columns.end());
     if (columns.empty()) return {};
     std::vector<Table::Column> heads{{"group", Table::Align::left}};
-    for (const auto& beside : columns) {
-        heads.push_back({"next to " + beside_name(beside, benchmarks), Table::Align::right});
+    for (const auto& others : columns) {
+        heads.push_back({"next to " + names_of(others, benchmarks), Table::Align::right});
     }
     Table table(heads);
     for (std::size_t g = 1; g <= benchmarks.size(); ++g) {
         std::vector<std::string> cells{group_name(static_cast<int>(g), benchmarks)};
-        for (const auto& beside : columns) {
+        for (const auto& others : columns) {
             const auto of = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) {
                 return f.name == "slow_down" && f.where["group"].get<std::size_t>() == g &&
-                       f.where["beside"].get<std::string>() == beside;
+                       f.where["others"].get<std::string>() == others;
             });
             cells.push_back(of == figures.end() ? "" : factor_text(*of));
         }
@@ -288,7 +288,7 @@ std::string matrix(const std::vector<Figure>& figures, const std::vector<std::st
 std::string phases_table(const std::vector<Figure>& figures) {
     Table table({{"group", Table::Align::left},
                  {"phase", Table::Align::left},
-                 {"beside", Table::Align::left},
+                 {"next to", Table::Align::left},
                  {"times slower", Table::Align::right}});
     bool any = false;
     for (const auto& f : figures) {
@@ -297,7 +297,7 @@ std::string phases_table(const std::vector<Figure>& figures) {
         table.row({fmt::format("{} {}", f.where["group"].get<int>(),
                                f.where["benchmark"].get<std::string>()),
                    Kind{f.where["access"], f.where["pattern"]}.text(),
-                   f.where["beside"].get<std::string>(), factor_text(f)});
+                   f.where["others"].get<std::string>(), factor_text(f)});
     }
     return any ? "\nBy phase:\n\n" + table.text(2) : "";
 }

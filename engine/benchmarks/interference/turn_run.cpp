@@ -95,8 +95,8 @@ class GroupTurn {
           gathering_(Comm::world(real_), neighbors_, [] {}, [this] { send_call_off(); }) {
         if (works_ && clock_.is_virtual()) {
             for (const auto& m : members) {
-                const bool beside = m.number != mine_.number && takes_part(task.turn, m.number);
-                if (beside && m.benchmark->virtual_time()) ranks_of_others_ += m.ranks;
+                const bool another = m.number != mine_.number && takes_part(task.turn, m.number);
+                if (another && m.benchmark->virtual_time()) ranks_of_others_ += m.ranks;
             }
         }
         part_.group = mine_.number;

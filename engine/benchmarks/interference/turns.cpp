@@ -7,10 +7,10 @@
 
 namespace effio::interference {
 
-std::vector<Turn> turns_of(int groups, Combinations beside) {
+std::vector<Turn> turns_of(int groups, Combinations combinations) {
     std::vector<Turn> turns;
     for (int g = 1; g <= groups; ++g) turns.push_back({g});
-    if (beside == Combinations::all || groups == 2) {
+    if (combinations == Combinations::all || groups == 2) {
         Turn all(static_cast<std::size_t>(groups));
         std::iota(all.begin(), all.end(), 1);
         turns.push_back(std::move(all));

@@ -15,7 +15,7 @@ enum class Combinations { pairs, all };
 using Turn = std::vector<int>;
 
 /// Each group alone, then each pair or all together.
-std::vector<Turn> turns_of(int groups, Combinations beside);
+std::vector<Turn> turns_of(int groups, Combinations combinations);
 
 /// The turns of one round in their order. Over balanced_rows(turns) rounds each turn is at each
 /// place, and after each other one, equally often.

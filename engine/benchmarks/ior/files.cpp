@@ -34,8 +34,8 @@ FileNames::FileNames(const Parameters& p, std::int64_t workers)
 
 FileNames::FileNames(const Parameters& p, std::int64_t workers, const Storage& storage)
     : FileNames(p, workers) {
-    for (const auto& set : sets_) beside_.push_back(storage.files_beside(set));
-    for (const auto& more : beside_) sets_.insert(sets_.end(), more.begin(), more.end());
+    for (const auto& set : sets_) additional_.push_back(storage.additional_files(set));
+    for (const auto& more : additional_) sets_.insert(sets_.end(), more.begin(), more.end());
 }
 
 std::size_t FileNames::set_of(std::int64_t worker, std::int64_t repetition) const {
@@ -52,7 +52,7 @@ std::string FileNames::path(const Target& target, std::int64_t worker,
 std::vector<std::string> FileNames::paths(const Target& target, std::int64_t worker,
                                           std::int64_t repetition) const {
     std::vector<std::string> all{path(target, worker, repetition)};
-    for (const FileSet& set : beside_[set_of(worker, repetition)]) {
+    for (const FileSet& set : additional_[set_of(worker, repetition)]) {
         for (int i = 0; i < set.count; ++i) all.push_back(target.path(set, i));
     }
     return all;

@@ -34,7 +34,7 @@ class FileNames {
     bool shared_;
     bool each_repetition_;
     std::vector<FileSet> sets_;
-    std::vector<std::vector<FileSet>> beside_;  ///< each of `sets_` that was there first
+    std::vector<std::vector<FileSet>> additional_;  ///< each of `sets_` that was there first
 };
 
 }  // namespace effio::ior

@@ -63,7 +63,7 @@ void Parameters::declare(OptionTable& table) {
     declare_repetitions(table,
                         "repetitions of everything, in an order that balances position and "
                         "predecessor; a gain by hints needs at least five, for its interval");
-    table.choice("fsync", fsync, {{"on", study::Sync::beside}, {"off", study::Sync::none}},
+    table.choice("fsync", fsync, {{"on", study::Sync::separate}, {"off", study::Sync::none}},
                  "flush to storage before the close; a separate part, not in the rates by the "
                  "definition");
     table.on_off("read", read, "read every file back; every value is checked, untimed");

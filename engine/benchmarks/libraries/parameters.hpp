@@ -30,7 +30,7 @@ struct Parameters : study::Options {
     std::string backend_settings;  ///< of sim or null
 
     /// The rates of the definition exclude the flush.
-    Parameters() : Options("", Serves::arrays) { fsync = study::Sync::beside; }
+    Parameters() : Options("", Serves::arrays) { fsync = study::Sync::separate; }
     void declare(OptionTable& table);
     Status check();
 

@@ -26,10 +26,10 @@ class ConsoleView : public Observer {
         std::string methods;
         for (const Method method : parameters.effective_methods) {
             methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", name(method),
-                                parameters.backend_of(method).name);
+                                   parameters.backend_of(method).name);
         }
-        console_.print(
-            fmt::format("Overlap of I/O and computation: {}\nresults in {}\n", methods, result_path));
+        console_.print(fmt::format("Overlap of I/O and computation: {}\nresults in {}\n", methods,
+                                   result_path));
         for (const auto& why : parameters.left_out) left_out(why);
     }
 

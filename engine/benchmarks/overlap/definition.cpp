@@ -83,7 +83,7 @@ std::optional<double> Times::hidden() const {
 
 std::optional<double> Times::slow_down() const {
     if (!(alone > 0)) return {};
-    return beside / alone;
+    return during / alone;
 }
 
 std::optional<double> Times::possible() const {
@@ -95,7 +95,7 @@ Times mean_of(std::span<const Times> times) {
     Times mean;
     if (times.empty()) return mean;
     for (double Times::* part : {&Times::io, &Times::work, &Times::both, &Times::alone,
-                                 &Times::beside, &Times::post, &Times::poll, &Times::wait}) {
+                                 &Times::during, &Times::post, &Times::poll, &Times::wait}) {
         for (const Times& one : times) mean.*part += one.*part;
         mean.*part /= static_cast<double>(times.size());
     }
@@ -113,7 +113,7 @@ std::optional<Limit> limit_of(const Times& mean) {
     const std::array<std::pair<double, Limit>, 4> parts{std::pair{mean.post, Limit::post},
                                                         {mean.poll, Limit::poll},
                                                         {mean.wait - beyond, Limit::wait},
-                                                        {mean.beside - mean.alone, Limit::work}};
+                                                        {mean.during - mean.alone, Limit::work}};
     return std::max_element(parts.begin(), parts.end(),
                             [](const auto& a, const auto& b) { return a.first < b.first; })
         ->second;

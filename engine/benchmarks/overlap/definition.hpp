@@ -37,7 +37,7 @@ struct Times {
     double work = 0;    ///< the computation alone
     double both = 0;    ///< the operation during the computation
     double alone = 0;   ///< computing, in `work`
-    double beside = 0;  ///< computing, in `both`
+    double during = 0;  ///< computing, in `both`
     double post = 0;    ///< in `both`: the call that begins the operation
     double poll = 0;    ///< in `both`: calls that ask whether it is over
     double wait = 0;    ///< in `both`: the call that waits for it

@@ -75,7 +75,8 @@ Estimate Overlap::estimate_of(const PlanInput& input, std::int64_t file_bytes) c
     const auto& p = parameters_;
     // Methods that were not named are left out where the system lacks them.
     const auto methods = [&p](const Assumed& assumed) {
-        return assumed.early && !p.methods_given ? 1.0 : static_cast<double>(p.effective_methods.size());
+        return assumed.early && !p.methods_given ? 1.0
+                                                 : static_cast<double>(p.effective_methods.size());
     };
     const double at_once = static_cast<double>(file_bytes) * methods({});
     const auto one = [&](const Assumed& assumed) {
@@ -185,9 +186,10 @@ Status Overlap::fits(int ranks) const {
     const auto file = bytes_of_a_file(ranks);
     if (!file) return file.error();
     // Only the run finds out which of the methods are missing.
-    return check_given_cap(parameters_.max_bytes, !is_model(parameters_.backend.name),
-                           needs_of(*file, parameters_.methods_given ? parameters_.effective_methods.size()
-                                                                  : std::size_t{1}));
+    return check_given_cap(
+        parameters_.max_bytes, !is_model(parameters_.backend.name),
+        needs_of(*file, parameters_.methods_given ? parameters_.effective_methods.size()
+                                                  : std::size_t{1}));
 }
 
 Ending Overlap::run(Job& job) {

@@ -113,8 +113,10 @@ Status Parameters::check() {
     methods_given = !methods.empty();
     effective_methods.clear();
     left_out.clear();
-    for (const Method method : {Method::blocking, Method::nonblocking, Method::uring, Method::thread}) {
-        if (methods_given && std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
+    for (const Method method :
+         {Method::blocking, Method::nonblocking, Method::uring, Method::thread}) {
+        if (methods_given && std::find(methods.begin(), methods.end(), method) == methods.end())
+            continue;
         std::string why;
         if (method == Method::uring) {
             if (is_model(backend.name)) {

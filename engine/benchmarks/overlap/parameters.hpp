@@ -50,8 +50,8 @@ struct Parameters {
 
     // Filled by check().
     bool methods_given = false;
-    std::vector<Method> effective_methods;     ///< but for what only the run can say
-    std::vector<std::string> left_out;  ///< why others are not
+    std::vector<Method> effective_methods;  ///< but for what only the run can say
+    std::vector<std::string> left_out;      ///< why others are not
 };
 
 }  // namespace effio::overlap

@@ -15,7 +15,8 @@ namespace {
 const Fields<Point>& cell_fields() {
     using P = Point;
     static const Fields<P> fields{
-        {"method", Unit::word, "how a rank moves its bytes", [](const P& p) { return name(p.method); }},
+        {"method", Unit::word, "how a rank moves its bytes",
+         [](const P& p) { return name(p.method); }},
         {"work", Unit::word, "what it computes meanwhile", [](const P& p) { return name(p.work); }},
         {"transfer_bytes", Unit::bytes, "of a rank", &P::transfer}};
     return fields;
@@ -38,8 +39,8 @@ const Fields<CellResult>& detail_fields() {
          [](const C& c) { return c.times.both; }},
         {"work_alone_seconds", Unit::seconds, "computing, without the operation",
          [](const C& c) { return c.times.alone; }},
-        {"work_beside_seconds", Unit::seconds, "computing, during the operation",
-         [](const C& c) { return c.times.beside; }},
+        {"work_during_io_seconds", Unit::seconds, "computing, during the operation",
+         [](const C& c) { return c.times.during; }},
         {"asked_work_seconds", Unit::seconds, "planned for the computation", &C::asked_seconds},
         {"hidden_share", Unit::number, "of the operation's time that hides",
          [](const C& c) { return c.valid ? c.times.hidden() : std::nullopt; }},
@@ -80,7 +81,7 @@ const Fields<Hidden>& hidden_fields() {
 const Fields<Times>& slow_down_fields() {
     static const Fields<Times> fields{
         {"alone_seconds", Unit::seconds, "computing, without the operation", &Times::alone},
-        {"beside_seconds", Unit::seconds, "computing, during the operation", &Times::beside}};
+        {"during_io_seconds", Unit::seconds, "computing, during the operation", &Times::during}};
     return fields;
 }
 

@@ -105,8 +105,8 @@ bool Runner::warm_up(MethodStorage& method) {
 }
 
 void Runner::create(MethodStorage& method, Outcome& mine) const {
-    auto file =
-        method.storage->open(session_.comm, {path_of(method), OpenMode::creating(), Element::byte, {}});
+    auto file = method.storage->open(session_.comm,
+                                     {path_of(method), OpenMode::creating(), Element::byte, {}});
     if (!file) {
         mine.fail(session_.signed_error(std::move(file.error())));
         return;
@@ -134,8 +134,8 @@ void Runner::repeat(std::int64_t repetition) {
 std::optional<Runner::Open> Runner::open(MethodStorage& method) {
     Outcome mine;
     Open opened{method, nullptr, nullptr};
-    auto file =
-        method.storage->open(session_.comm, {path_of(method), OpenMode::updating(), Element::byte, {}});
+    auto file = method.storage->open(session_.comm,
+                                     {path_of(method), OpenMode::updating(), Element::byte, {}});
     if (!file) {
         mine.fail(session_.signed_error(std::move(file.error())));
     } else {
@@ -145,7 +145,7 @@ std::optional<Runner::Open> Runner::open(MethodStorage& method) {
     if (method.method != Method::blocking) {
         const std::array all{memory_.bytes()};
         auto queue = method.method == Method::thread ? make_threaded_queue(session_, *opened.file)
-                                            : opened.file->queue({.memory = all});
+                                                     : opened.file->queue({.memory = all});
         if (!queue) {
             mine.fail(session_.signed_error(std::move(queue.error())));
         } else {
@@ -255,8 +255,8 @@ void Runner::check(Open& open, bool write, std::size_t size, CellResult& cell, O
         }
     }
     cell.verified_bytes += bytes_of(size);
-    const Pattern pattern(open.method.generations[size], static_cast<std::uint64_t>(open.method.method),
-                          parameters_.data.shape());
+    const Pattern pattern(open.method.generations[size],
+                          static_cast<std::uint64_t>(open.method.method), parameters_.data.shape());
     if (const auto wrong = pattern.check(found, place_of(size))) {
         Error error = io_error("verify", path_of(open.method), wrong->text());
         error.exit_code = ExitCode::data_errors;
@@ -362,7 +362,8 @@ void Runner::begin_step(const std::string& title, const MethodStorage& method, d
     for (const Bytes transfer : parameters_.transfers) all += transfer.count;
     const auto calls = static_cast<std::int64_t>(parameters_.transfers.size()) * 4;
     const double allowance = static_cast<double>(4 * all * session_.comm.size()) / slowest_storage +
-                             seconds + asked_wait(parameters_.backend_of(method.method), calls, 4 * all);
+                             seconds +
+                             asked_wait(parameters_.backend_of(method.method), calls, 4 * all);
     const auto cells =
         static_cast<double>(parameters_.repetitions) *
         static_cast<double>(parameters_.accesses().size() * parameters_.transfers.size() *

@@ -54,8 +54,9 @@ study::Axis chunk_axis(std::optional<std::int64_t> chunk) {
 }
 
 const Words<Method>& method_words() {
-    static const Words<Method> words{
-        {"sion", Method::container}, {"task-local", Method::task_local}, {"shared", Method::shared}};
+    static const Words<Method> words{{"sion", Method::container},
+                                     {"task-local", Method::task_local},
+                                     {"shared", Method::shared}};
     return words;
 }
 
@@ -204,7 +205,8 @@ Status Parameters::check() {
     const auto has = [&](const char* phase) {
         return std::find(phases.begin(), phases.end(), phase) != phases.end();
     };
-    const bool container = std::find(methods.begin(), methods.end(), Method::container) != methods.end();
+    const bool container =
+        std::find(methods.begin(), methods.end(), Method::container) != methods.end();
     Status rules = check_rules({
         {prefix.empty() || prefix.find('/') != std::string::npos,
          "--prefix is the start of a file name and must not contain '/'; use --dir for the "

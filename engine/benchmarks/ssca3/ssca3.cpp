@@ -154,8 +154,8 @@ Status Parameters::check() {
         {prefix.empty() || prefix.find('/') != std::string::npos,
          "--prefix is the start of a file name and must not contain '/'; use --dir for the "
          "directory"},
-        {fsync == study::Sync::beside,
-         "--fsync beside: each file is closed before the next; the flush is inside or off"},
+        {fsync == study::Sync::separate,
+         "--fsync separate: each file is closed before the next; the flush is inside or off"},
     });
     if (!rules) return rules;
     return check_common();

@@ -27,7 +27,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  mpiexec -n 6 effio-mpi together --group '4: ior --block 1GiB' --group '2: mdtest -n 1000'\n"
     "  mpiexec -n 8 effio-mpi together -g '4: ior --dir /scratch --stonewall 5min' \\\n"
-    "      -g '4: b-eff' --show 2 --result beside-each-other";
+    "      -g '4: b-eff' --show 2 --result side-by-side";
 
 void say_first(std::FILE* where, const std::string& text) {
     if (launcher_rank().value_or(0) == 0) std::fputs(text.c_str(), where);

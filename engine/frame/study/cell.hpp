@@ -89,8 +89,8 @@ enum class Content {
 
 enum class Sync {
     none,
-    beside,  ///< after writing, as a part of the time that the rate does not count
-    inside,  ///< the rate counts it
+    separate,  ///< after writing, as a part of the time that the rate does not count
+    inside,    ///< the rate counts it
 };
 
 /// The seconds over which a rate counts the bytes.
@@ -167,7 +167,7 @@ struct Cell {
     Hints hints = {};
     Manner manner = {};
 
-    Sync sync = Sync::beside;
+    Sync sync = Sync::separate;
     Counts counts = Counts::visit;
     /// Its rates are candidates for the peak, by access, that others are compared with. The highest
     /// over the numbers of streams and calls in flight counts. Pages are always dropped before it,
@@ -249,9 +249,9 @@ struct Definition {
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
     Headline headline = Headline::by_access;
-    /// Not 0: the cells compare this many methods, whose files are next to each other, place by place.
-    /// Cells whose order at each place is balanced over the repetitions (core/balanced_order); else
-    /// the order of all cells rotates.
+    /// Not 0: the cells compare this many methods, whose files are next to each other, place by
+    /// place. Cells whose order at each place is balanced over the repetitions
+    /// (core/balanced_order); else the order of all cells rotates.
     std::size_t compared = 0;
     /// Carried out once before anything counts, for what is done at a first use; only failures are
     /// reported.

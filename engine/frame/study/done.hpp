@@ -14,7 +14,7 @@ struct Measure::Done {
     Visited seen;
     std::uint64_t generation = 0;  ///< of what was written or should be read
     ArrayTotals totals;            ///< of files of arrays
-    std::int64_t beside = 0;       ///< bytes that the file holds in addition to the data
+    std::int64_t overhead = 0;     ///< bytes that the file holds in addition to the data
     std::string call;
     GrantedHints granted;
     Json library = Json::object();

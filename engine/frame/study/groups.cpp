@@ -44,7 +44,7 @@ void add_files(Group& group, const Cell& cell, const Backends& backends, int ran
     FileSet& files = set->files;
     const Naming naming{cell, backends, ranks};
     std::visit([&](const auto& data) { name_files(data, naming, files); }, cell.data);
-    set->beside = backends.of(cell).files_beside(files);
+    set->more = backends.of(cell).additional_files(files);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ std::vector<FileSet> files_of(const std::vector<Group>& groups) {
     for (const auto& group : groups) {
         for (const auto& set : group.sets) {
             add(set.files);
-            for (const auto& files : set.beside) add(files);
+            for (const auto& files : set.more) add(files);
         }
     }
     return all;
@@ -116,8 +116,9 @@ OnStorage on_storage(const Definition& definition, const StorageOptions& storage
         if (!cell.writes()) continue;
         OnStorage& most = lying[storage.keep ? "" : cell.keeper()][cell.file];
         const std::string& backend = cell.backend ? cell.backend->name : storage.backend.name;
-        const int files =
-            cell.holds_arrays() && makes_file_per_process(backend) ? cell.ranks : cell.files_on_disk();
+        const int files = cell.holds_arrays() && makes_file_per_process(backend)
+                              ? cell.ranks
+                              : cell.files_on_disk();
         most.bytes = std::max(
             most.bytes, static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
         most.files = std::max(most.files, static_cast<double>(files));

@@ -16,7 +16,7 @@ struct Group {
     struct Set {
         std::string name;  ///< Cell::file
         FileSet files;
-        std::vector<FileSet> beside;  ///< what the storage makes next to them
+        std::vector<FileSet> more;  ///< what the storage makes next to them
     };
     std::vector<Set> sets;
     bool writes = false;

@@ -290,13 +290,13 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
     steps.bytes = [this, &done, writing, last](bool fine) -> VisitSteps::Bytes {
         // What a library put into a file of arrays in addition to the data was written, too.
         if (fine && writing && last) {
-            if (const auto beside = mover_->overhead_bytes()) {
-                done.beside = *beside;
+            if (const auto overhead = mover_->overhead_bytes()) {
+                done.overhead = *overhead;
             } else {
-                done.outcome.fail(session().signed_error(beside.error()));
+                done.outcome.fail(session().signed_error(overhead.error()));
             }
         }
-        const std::int64_t moved = done.moved.bytes / done.pass.directions() + done.beside;
+        const std::int64_t moved = done.moved.bytes / done.pass.directions() + done.overhead;
         return writing ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
     };
     return steps;

@@ -17,10 +17,11 @@ constexpr std::int64_t largest_peak_block = 16 * MiB;
 
 void Options::declare_common(OptionTable& table) {
     declare_repetitions(table, "repetitions of everything; the order rotates");
-    table.choice(
-        "fsync", fsync, {{"inside", Sync::inside}, {"beside", Sync::beside}, {"off", Sync::none}},
-        "flush to storage after writing: counted in the rate (inside), timed separately (beside), "
-        "or none (off)");
+    table.choice("fsync", fsync,
+                 {{"inside", Sync::inside}, {"separate", Sync::separate}, {"off", Sync::none}},
+                 "flush to storage after writing: counted in the rate (inside), timed apart from "
+                 "it (separate), "
+                 "or none (off)");
     declare_checks(table);
     storage.declare(table);
 }

@@ -144,7 +144,7 @@ PassResult Measure::sum_up(Done& done) {
     r.path = place_->path;
     r.call = done.call;
     r.data_bytes = comm.sum(done.moved.bytes);
-    r.bytes = r.data_bytes + comm.sum(done.beside);
+    r.bytes = r.data_bytes + comm.sum(done.overhead);
     r.calls = comm.sum(done.moved.calls);
     r.files = comm.sum(done.moved.files);
     r.variance = variance_over(comm, done.seen.seconds, r.seconds);

@@ -174,7 +174,7 @@ class Runner {
         Storage& storage = context_.backends.of(group.cells.front());
         for (const auto& set : group.sets) {
             remove_share(storage, set.files);
-            for (const auto& files : set.beside) remove_share(storage, files);
+            for (const auto& files : set.more) remove_share(storage, files);
         }
         return go_on();
     }
@@ -350,8 +350,8 @@ Status check_backend(const Pieces& pieces, const Cell& cell, const Backends& bac
 
 Status check_backends(const Backends& backends, const Definition& definition) {
     for (const auto& cell : definition.cells) {
-        auto can =
-            std::visit([&](const auto& data) { return check_backend(data, cell, backends); }, cell.data);
+        auto can = std::visit([&](const auto& data) { return check_backend(data, cell, backends); },
+                              cell.data);
         if (!can) return can;
     }
     return {};
@@ -441,8 +441,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     if (further != nullptr) {
         request.files.insert(request.files.end(), further->files.begin(), further->files.end());
     }
-    auto run = StorageRun::begin(job, std::move(request), backends.real_files(), options.storage.cache,
-                                 needs_of(definition, options));
+    auto run = StorageRun::begin(job, std::move(request), backends.real_files(),
+                                 options.storage.cache, needs_of(definition, options));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
 

@@ -175,7 +175,7 @@ class SionStorage : public PosixStorage {
                         count_of(blocks.parts, "part"), most_sion_chunks));
     }
 
-    std::vector<FileSet> files_beside(const FileSet& set) const override {
+    std::vector<FileSet> additional_files(const FileSet& set) const override {
         if (settings_.files == 1 || set.indexed) return {};
         FileSet more = set;
         more.stem += '.';

@@ -37,9 +37,10 @@ TEST(PartestOptions, are_ours) {
         return std::find(all.begin(), all.end(), word) != all.end();
     };
     auto all = own({});
-    for (const char* word : {"--methods=sion", "--size=20971520", "--call=10485760", "--block=2097152",
-                             "--chunk=20971520", "--keep", "--prefix=partest_parfile.sion",
-                             "--phases=write,read", "--shift=0", "--fsync=off"}) {
+    for (const char* word :
+         {"--methods=sion", "--size=20971520", "--call=10485760", "--block=2097152",
+          "--chunk=20971520", "--keep", "--prefix=partest_parfile.sion", "--phases=write,read",
+          "--shift=0", "--fsync=off"}) {
         EXPECT_TRUE(has(all, word)) << word;
     }
     // Chunks do not follow the size of a task.

@@ -14,7 +14,7 @@ class Effio(CMakePackage, PythonExtension):
 
     version("main")
 
-    variant("driver", default=True, description="The driver `effio` beside the engine `effio-mpi`")
+    variant("driver", default=True, description="The driver `effio` next to the engine `effio-mpi`")
     variant("hdf5", default=True, description="Measure parallel HDF5")
     variant("pnetcdf", default=True, description="Measure PnetCDF")
     variant("netcdf", default=True, description="Measure parallel NetCDF-4")

@@ -79,16 +79,16 @@ TEST(InterferenceTurns, a_turn_says_who_else_is_in_it) {
 /// Rounds of 100/50 = 2 and 100/12.5 = 8: exp of the mean of log 2 and log 8 is 4.
 TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
     Summary summary;
-    for (const auto& [round, beside] : {std::pair{0, 50.0}, {1, 12.5}}) {
+    for (const auto& [round, together] : {std::pair{0, 50.0}, {1, 12.5}}) {
         summary.add({round, {1}, {part(1, {row(write(), 100)})}});
         summary.add(
-            {round, {1, 2}, {part(1, {row(write(), beside)}), part(2, {row(create(), 7)})}});
+            {round, {1, 2}, {part(1, {row(write(), together)}), part(2, {row(create(), 7)})}});
     }
     const auto all = summary.slow_downs();
     const auto figure = figure_of(of(all, 1, write()), names());
     EXPECT_EQ(figure.name, "slow_down_of_phase");
     EXPECT_EQ(figure.where["benchmark"], "ior");
-    EXPECT_EQ(figure.where["beside"], "2");
+    EXPECT_EQ(figure.where["others"], "2");
     EXPECT_NEAR(figure.metric.value, 4, 1e-12);
     EXPECT_FALSE(figure.metric.higher_is_better);
     ASSERT_TRUE(figure.samples);
@@ -123,10 +123,10 @@ TEST(InterferenceSummary, less_is_better_for_times) {
     Summary summary;
     Row alone = row(write(), 2);
     alone.higher_is_better = false;
-    Row beside = alone;
-    beside.rate = 6;
+    Row together = alone;
+    together.rate = 6;
     summary.add({0, {1}, {part(1, {alone})}});
-    summary.add({0, {1, 2}, {part(1, {beside}), part(2, {})}});
+    summary.add({0, {1, 2}, {part(1, {together}), part(2, {})}});
     EXPECT_NEAR(summary.slow_downs().front().factors.at(0), 3, 1e-12);
 }
 
@@ -195,7 +195,7 @@ TEST(InterferenceRecords, a_measurement_sums_up_a_phase_of_the_first_run) {
     const auto all = measurements_of(done, mine, 9, names(), {4, 2}, 3);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].where,
-              (Json{{"group", 1}, {"benchmark", "ior"}, {"beside", "2"}, {"turn", 9}}));
+              (Json{{"group", 1}, {"benchmark", "ior"}, {"others", "2"}, {"turn", 9}}));
     EXPECT_EQ(all[0].ranks, 4);
     EXPECT_EQ(all[0].repetition, 2);
     EXPECT_EQ(all[0].rate.value, 20);

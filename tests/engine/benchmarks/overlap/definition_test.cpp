@@ -13,7 +13,7 @@ namespace {
 Times times(double io, double work, double both) {
     Times t;
     t.io = io;
-    t.work = t.alone = t.beside = work;
+    t.work = t.alone = t.during = work;
     t.both = both;
     return t;
 }
@@ -33,7 +33,7 @@ TEST(Overlap, share_that_hides_computed_manually) {
 TEST(Overlap, slow_down_computed_manually) {
     Times t = times(2, 4, 5);
     EXPECT_DOUBLE_EQ(*t.slow_down(), 1);
-    t.beside = 5;
+    t.during = 5;
     EXPECT_DOUBLE_EQ(*t.slow_down(), 1.25);
     t.alone = 0;
     EXPECT_FALSE(t.slow_down());
@@ -45,14 +45,14 @@ TEST(Overlap, mean_is_that_of_each_time) {
     a.poll = 0.5;
     Times b = times(3, 4, 9);
     b.wait = 8;
-    b.beside = 6;
+    b.during = 6;
     const std::vector<Times> both{a, b};
     const Times mean = mean_of(both);
     EXPECT_DOUBLE_EQ(mean.io, 2);
     EXPECT_DOUBLE_EQ(mean.work, 3);
     EXPECT_DOUBLE_EQ(mean.both, 6);
     EXPECT_DOUBLE_EQ(mean.alone, 3);
-    EXPECT_DOUBLE_EQ(mean.beside, 4);
+    EXPECT_DOUBLE_EQ(mean.during, 4);
     EXPECT_DOUBLE_EQ(mean.post, 0.5);
     EXPECT_DOUBLE_EQ(mean.poll, 0.25);
     EXPECT_DOUBLE_EQ(mean.wait, 4);
@@ -73,7 +73,7 @@ TEST(Overlap, limit_is_where_the_time_went) {
     t.wait = 3;
     EXPECT_EQ(limit_of(t), Limit::poll);
     t = times(10, 20, 26);
-    t.beside = 26;
+    t.during = 26;
     EXPECT_EQ(limit_of(t), Limit::work);
 }
 
@@ -146,7 +146,7 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
 
 TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     PointTimes s = series(Method::thread, 4096, times(1, 4, 4.5));  // half a second of one
-    s.times.back() = times(3, 4, 4.5);                           // 2.5 of three seconds
+    s.times.back() = times(3, 4, 4.5);                              // 2.5 of three seconds
     // Seconds that hide: 0.5 and 2.5, over the mean of 2.
     EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
@@ -158,7 +158,8 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
 }
 
 TEST(Overlap, one_repetition_and_what_is_not_a_share_are_not_known) {
-    PointTimes once = series(Method::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
+    PointTimes once =
+        series(Method::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());
     EXPECT_TRUE(once.stated().empty());

@@ -104,8 +104,8 @@ TEST(PioPatterns, random_ones_follow_their_seed) {
     shape.count = 64;
     const auto random = places(Spatial::random_strided, shape, 0, 3);
     // The ranks stay side by side.
-    const auto beside = places(Spatial::random_strided, shape, 2, 3);
-    for (std::size_t i = 0; i < random.size(); ++i) EXPECT_EQ(beside[i], random[i] + 2 * piece);
+    const auto next = places(Spatial::random_strided, shape, 2, 3);
+    for (std::size_t i = 0; i < random.size(); ++i) EXPECT_EQ(next[i], random[i] + 2 * piece);
     EXPECT_FALSE(std::is_sorted(random.begin(), random.end()));
     // A view cannot fall.
     const auto mesh = places(Spatial::unstructured_mesh, shape, 1, 3);

@@ -210,7 +210,7 @@ TEST_P(StudyFrame, whatever_is_wrong_in_a_file_is_found) {
 TEST_P(StudyFrame, a_pass_that_writes_again_leaves_other_bytes) {
     // A block of the first pass that the second one lost would otherwise pass for written.
     Definition twice = definition({write_pass()});
-    twice.cells.front().sync = Sync::beside;
+    twice.cells.front().sync = Sync::separate;
     twice.cells.front().passes = {write_pass(), write_pass("re-write"), read_pass()};
     Notes more;
     ASSERT_EQ(run(twice, more).status, ExitCode::done);

@@ -366,14 +366,14 @@ std::unique_ptr<Storage> storage_with(TestSession& at, const char* settings) {
 
 TEST(SionStorage, shows_the_files_in_addition_to_the_first) {
     TestSession at;
-    EXPECT_TRUE(storage_with(at, "")->files_beside({.stem = "a"}).empty());
+    EXPECT_TRUE(storage_with(at, "")->additional_files({.stem = "a"}).empty());
     const auto storage = storage_with(at, "files=3");
-    const auto beside = storage->files_beside({.stem = "a", .directory = "d"});
-    ASSERT_EQ(beside.size(), 1U);
-    EXPECT_EQ(beside[0].count, 2);
-    EXPECT_EQ(beside[0].name(0), "a.000001");
-    EXPECT_EQ(beside[0].name(1), "a.000002");
-    EXPECT_EQ(beside[0].directory, "d");
+    const auto additional = storage->additional_files({.stem = "a", .directory = "d"});
+    ASSERT_EQ(additional.size(), 1U);
+    EXPECT_EQ(additional[0].count, 2);
+    EXPECT_EQ(additional[0].name(0), "a.000001");
+    EXPECT_EQ(additional[0].name(1), "a.000002");
+    EXPECT_EQ(additional[0].directory, "d");
     // Each has a task at least.
     EXPECT_TRUE(storage->check({1, 1, 1, 3}));
     EXPECT_FALSE(storage->check({1, 1, 1, 2}));
