@@ -214,7 +214,7 @@ def pair(nodes: TwoNodes, engine: Engine, size: int) -> Line:
     """Latency and bandwidth of the only pair there is, which is one between nodes."""
     run = nodes.run(engine, [*PAIRS, f"--pairs-size={size}B"])
     assert run.code == 0, run
-    between = run.result.figure("pairs")["detail"]["between_nodes"]
+    between = run.result.figure("slow_pairs")["detail"]["between_nodes"]
     assert between["pairs"] == 1
     assert isinstance(between, dict)
     return between

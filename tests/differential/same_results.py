@@ -74,7 +74,8 @@ LINES = {
     "tile-io": [f"{SIM} --sz-tile-x 64 --sz-tile-y 64 --repetitions 2"],
     "pio": [f"{SIM} --size 64KiB --buffer 16KiB --repetitions 2"],
     "partest": [
-        f"{SIM} --size 256KiB --call 64KiB --double-write --repetitions 2 --methods task-local,shared",
+        f"{SIM} --size 256KiB --call 64KiB --double-write --repetitions 2"
+        " --methods task-local,shared",
         f"{SIM} --size 64KiB --call 16KiB --random-size 0.5 --methods sion",
     ],
     "saturation": [f"{SIM} --size 256KiB --transfer 16KiB --processes 1,2"],

@@ -337,9 +337,9 @@ def test_what_cannot_be_reported() -> None:
     assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is NoVerdict.UNIT
 
 
-@pytest.mark.parametrize(("benchmark", "unit"), [("saturation", "1"), ("ssca3", "images/s")])
-def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str, unit: str) -> None:
-    """These were rates in B/s in results of the same schema."""
+def test_a_number_of_a_run_that_changed_its_unit_is_not_compared() -> None:
+    """This was a rate in B/s in results of the same schema."""
+    benchmark, unit = "saturation", "1"
 
     def numbers(name: str, unit: str) -> Side:
         runs = []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from effio.report.build import report_of
+from effio.store import versions
 from effio.store.reader import Result, read_result
 
 
@@ -71,3 +72,49 @@ def test_the_groups_that_ran_together_are_read() -> None:
 
 def test_a_flush_that_the_rate_does_not_count_is_separate() -> None:
     assert of("partest").run.options["fsync"] == "separate"
+
+
+def test_a_figure_has_one_unit() -> None:
+    def units(benchmark: str) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for figure in of(benchmark).figures:
+            found.setdefault(figure.name, set()).add(figure.metric.unit)
+        return found
+
+    assert units("b-eff")["slow_pairs"] == {"1"}
+    assert units("ssca3")["ssca3_images_per_second"] == {"images/s"}
+    assert units("probe") == {
+        "bandwidth_limit": {"B/s"},
+        "operation_limit": {"op/s"},
+        "latency_limit": {"s"},
+        "probe": {"B/s"},
+    }
+    for benchmark in ("ssca3", "probe"):
+        assert of(benchmark).number is not None
+
+
+@pytest.mark.parametrize(
+    ("unit", "detail", "name"),
+    [
+        ("sequences/s", {"figure": "sequences_per_second"}, "ssca3_sequences_per_second"),
+        ("B/s", {"figure": "chain_bandwidth"}, "ssca3_chain_bandwidth"),
+        ("B/s", {"place": {}}, "ssca3_bandwidth"),
+        ("B/s", None, "ssca3_bandwidth"),
+    ],
+)
+def test_the_headline_of_ssca3_says_what_it_counts(unit: str, detail: object, name: str) -> None:
+    line: versions.Line = {
+        "schema": "effio-result/1.2", "kind": "figure", "benchmark": "ssca3", "name": "ssca3",
+        "metric": {"value": 5.0, "unit": unit}, "detail": detail,
+    }  # fmt: skip
+    assert versions.upgrade(line)["name"] == name
+
+
+def test_damaged_lines_are_for_the_reader_to_refuse() -> None:
+    old: versions.Line = {"schema": "effio-result/1.2", "kind": "figure", "benchmark": "probe"}
+    for more in ({"name": "limit", "metric": 3}, {"name": ["limit"]}, {"benchmark": ["probe"]}):
+        assert versions.upgrade({**old, **more})["schema"] == "effio-result/1.3"
+    deep: object = 5
+    for _ in range(5000):
+        deep = [deep]
+    assert versions.upgrade({**old, "detail": deep})["detail"] == deep

@@ -118,9 +118,9 @@ def made_lines() -> list[made.Line]:
             longest_lengths_shortened=[True, False],
         ),
         _figure_line(
-            "pairs",
+            "slow_pairs",
             3,
-            "slow pairs",
+            "1",
             sampled=True,
             pairs_in_all=600,
             node_of_rank=[0, 0, 1, 1],
@@ -247,7 +247,7 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
 def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object, foreign: bool) -> None:
     def map_of(pairs: list[object], foreign: bool = False) -> tuple[Figure, list[str]]:
         lines = made_lines()
-        record = next(line for line in lines if line.get("name") == "pairs")
+        record = next(line for line in lines if line.get("name") == "slow_pairs")
         record["detail"]["pairs_low_high_latency_bandwidth"] = pairs
         report = _reported(tmp_path, lines, foreign)
         said = [f.text for f in report.findings if "left out" in f.text]
@@ -264,7 +264,7 @@ def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object, fore
 
 def test_pairs_that_are_not_a_list_are_missing(tmp_path: Path) -> None:
     lines = made_lines()
-    record = next(line for line in lines if line.get("name") == "pairs")
+    record = next(line for line in lines if line.get("name") == "slow_pairs")
     record["detail"]["pairs_low_high_latency_bandwidth"] = {"0": [0, 1, 1e-6, 1e9]}
     report = _reported(tmp_path, lines, foreign=True)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]

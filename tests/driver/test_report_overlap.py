@@ -31,7 +31,9 @@ def _where(method: str, size: int) -> made.Line:
     return {"method": method, "work": "compute", "transfer_bytes": size, "access": "write"}
 
 
-def _figure(name: str, method: str, size: int, value: float, unit: str, **detail: object) -> made.Line:
+def _figure(
+    name: str, method: str, size: int, value: float, unit: str, **detail: object
+) -> made.Line:
     line = made.figure(name, value, unit, benchmark="overlap", where=_where(method, size))
     line["detail"] = detail
     line["samples"] = {

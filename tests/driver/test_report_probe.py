@@ -29,12 +29,15 @@ LIMITS: dict[str, tuple[float | None, str]] = {
 }
 
 
+FIGURES = {"B/s": "bandwidth_limit", "op/s": "operation_limit", "s": "latency_limit"}
+
+
 def made_lines() -> list[made.Line]:
     axes = [{"name": "processes", "title": "processes", "unit": "1"}]
     run = made.run_line(benchmark="probe", study={"axes": axes})
     lines = [run]
     for name, (value, unit) in LIMITS.items():
-        line = made.figure("limit", value, unit, benchmark="probe", where={"limit": name})
+        line = made.figure(FIGURES[unit], value, unit, benchmark="probe", where={"limit": name})
         if value is None:
             line["metric"]["reason"] = "a single process has no other one to send to"
         line["detail"] = {"processes": 2, "backend": "direct"}

@@ -157,7 +157,7 @@ class Server:
         """It answers no more, and its connections stay."""
         self._each(signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self._each(signal.SIGCONT)
 
 

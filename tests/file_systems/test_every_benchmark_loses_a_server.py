@@ -59,7 +59,7 @@ RUNS = {
 # Only some of them: EFFIO_TEST_ONLY="libraries|pio" make test-file-systems
 ONLY = re.compile(os.environ.get("EFFIO_TEST_ONLY", ""))
 HOW: dict[str, Callable[[Server], None]] = {"killed": Server.kill, "stopped": Server.stop}
-BACK: dict[str, Callable[[Server], None]] = {"killed": Server.return_, "stopped": Server.go_on}
+BACK: dict[str, Callable[[Server], None]] = {"killed": Server.return_, "stopped": Server.resume}
 
 
 @dataclass

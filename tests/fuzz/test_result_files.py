@@ -136,7 +136,7 @@ def test_the_largest_numbers_are_read(tmp_path: Path) -> None:
 
 def test_a_pair_of_a_rank_that_does_not_exist_makes_one_row_more(tmp_path: Path) -> None:
     lines = test_report_b_eff.made_lines()
-    pairs = next(line for line in lines if line.get("name") == "pairs")
+    pairs = next(line for line in lines if line.get("name") == "slow_pairs")
     pairs["detail"]["pairs_low_high_latency_bandwidth"] = [
         [0, 1, 1e-6, 1e9],
         [0, 2**62, 1e-6, 1e9],

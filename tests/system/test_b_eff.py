@@ -82,7 +82,7 @@ def test_a_whole_run_with_everything(mpi: Engine, tmp_path: Path) -> None:
     times = [m for m in result.measurements if m["access"] == "call times"]
     assert len(times) == 21  # one node
     assert all(m["call_times"]["count"] >= 16 for m in times)  # 8 rings of one step, 2 ranks
-    assert len(result.figure("pairs")["detail"]["pairs_low_high_latency_bandwidth"]) == 1
+    assert len(result.figure("slow_pairs")["detail"]["pairs_low_high_latency_bandwidth"]) == 1
     b_eff = result.figure("b_eff")
     assert b_eff["valid"] is False
     assert "not reached: 3 repetitions" in b_eff["reasons"]
@@ -355,7 +355,7 @@ def test_a_link_of_known_rate(
     assert run.code == 0, (run.code, run.seconds, run.stderr)
     result = run.result
     assert result.run["system"]["nodes"] == 2
-    pairs = result.figure("pairs")["detail"]
+    pairs = result.figure("slow_pairs")["detail"]
     ((low, high, latency, bandwidth),) = pairs["pairs_low_high_latency_bandwidth"]
     assert (low, high, pairs["between_nodes"]["pairs"]) == (0, 1, 1)
     # Headers take some 4 %; the bucket lets 64 KiB of 1 MiB pass at once; processors are shared.

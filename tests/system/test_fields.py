@@ -48,6 +48,10 @@ def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Pa
         assert info["plan"], benchmark
         lists += [f[part] for f in info["figures"] for part in ("where", "detail")]
         assert [f for fields in lists for f in faults(fields, benchmark)] == []
+        # A figure has one unit, whatever the options and wherever it is from.
+        names = [f["name"] for f in info["figures"]]
+        assert [name for name in names if names.count(name) > 1] == [], benchmark
+        assert [f["name"] for f in info["figures"] if not f["unit"]] == [], benchmark
 
 
 def test_no_benchmark_writes_members_manually() -> None:

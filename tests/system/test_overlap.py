@@ -21,14 +21,14 @@ FIGURES = ("hidden_share", "work_slowdown", "io_seconds", "work_seconds", "both_
 SMALL = ("--transfer", "64KiB,100000B", "--repetitions", "2", "--work-time", "1ms")
 
 
-@pytest.mark.parametrize(("ranks", "transfer"), [(1, MIB), (2, MIB), (3, 4 * KIB)])
+@pytest.mark.parametrize(("ranks", "size"), [(1, MIB), (2, MIB), (3, 4 * KIB)])
 def test_what_hides_in_virtual_time(
-    any_engine: Engine, tmp_path: Path, ranks: int, transfer: int
+    any_engine: Engine, tmp_path: Path, ranks: int, size: int
 ) -> None:
     """An operation of 10 ms whatever its size; the computation unless given is twice as long."""
     any_engine.needs_ranks(ranks)
     words = ["overlap", "--backend=sim", "--backend-options=latency=10ms,rank-rate=0"]
-    words += [f"--transfer={transfer}", "--repetitions=4", "--work=compute,memory"]
+    words += [f"--transfer={size}", "--repetitions=4", "--work=compute,memory"]
     run = any_engine.run(words, tmp_path, ranks=ranks)
     assert run.code == 0, run
     result = run.result
@@ -36,11 +36,11 @@ def test_what_hides_in_virtual_time(
     for m in result.measurements:
         asynchronous = m["where"]["method"] == "thread"
         assert m["pattern"] == m["where"]["method"]
-        assert m["bytes"] == m["verified_bytes"] / 2 == ranks * transfer
+        assert m["bytes"] == m["verified_bytes"] / 2 == ranks * size
         assert m["operations"] == ranks
         both = 0.02 if asynchronous else 0.03
         assert m["seconds"]["total"]["max"] == pytest.approx(both)
-        assert m["rate"]["value"] == pytest.approx(ranks * transfer / both)
+        assert m["rate"]["value"] == pytest.approx(ranks * size / both)
         assert m["seconds"]["compute"]["mean"] == pytest.approx(0.02)
         assert m["seconds"]["post"]["mean"] == pytest.approx(0 if asynchronous else 0.01)
         assert m["seconds"]["wait"]["mean"] == pytest.approx(0, abs=1e-12)
@@ -54,7 +54,7 @@ def test_what_hides_in_virtual_time(
     for method, share, limit in (("blocking", 0, "post"), ("thread", 1, "none")):
         for access in ("write", "read"):
             for work in ("compute", "memory"):
-                place = {"method": method, "access": access, "work": work, "transfer_bytes": transfer}
+                place = {"method": method, "access": access, "work": work, "transfer_bytes": size}
                 hidden = result.figure("hidden_share", **place)
                 assert hidden["metric"]["value"] == pytest.approx(share, abs=1e-9)
                 assert hidden["metric"]["unit"] == "1"
@@ -286,7 +286,10 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
         (["--transfer", "1MiB,1048576"], "nothing is measured twice"),
         (["--direct", "--transfer", "5000B"], "5kB is not a multiple of 4KiB"),
         (["--direct", "--backend", "null"], "backend null knows no page cache"),
-        (["--backend", "sim", "--methods", "uring"], "--methods uring: backend sim models all methods"),
+        (
+            ["--backend", "sim", "--methods", "uring"],
+            "--methods uring: backend sim models all methods",
+        ),
         (["--work-time", "0s"], "--work-time"),
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),

@@ -31,7 +31,9 @@ SMALL: dict[str, list[str]] = {
     "pio": ["--size=64KiB", "--buffer=16KiB", "--repetitions=2"],
     "partest": ["--size=256KiB", "--call=64KiB", "--double-write"],
     "saturation": ["--size=64KiB", "--transfer=16KiB"],
-    "overlap": ["--transfer=64KiB", "--repetitions=2", "--work-time=1ms", "--methods=blocking,thread"],
+    "overlap": [
+        *("--transfer=64KiB", "--repetitions=2", "--work-time=1ms", "--methods=blocking,thread")
+    ],
     "interference": [
         *("--rounds=1", "--group", "1: ior --block 64KiB --transfer 64KiB --dir {dir}"),
         *("--group", "1: mdtest --items 2 --write-bytes 4KiB --dir {dir}"),

@@ -285,7 +285,7 @@ def test_ssca3_in_virtual_time_is_the_closed_formula(
             figure = run.result.figure(name, request_bytes=request)
             assert figure["metric"]["value"] == pytest.approx(value)
         if request == 4000:
-            assert run.result.figure("ssca3")["metric"] == {
+            assert run.result.figure("ssca3_images_per_second")["metric"] == {
                 "value": pytest.approx(8 / one),
                 "unit": "images/s",
                 "better": "higher",
@@ -352,6 +352,7 @@ def test_a_million_ranks_are_planned(any_engine: Engine, tmp_path: Path, name: s
         (["io-bench", "--copies", "3"], "3 are more than the 2 ranks"),
         (["io-bench", "--peak", "fast"], "--peak"),
         (["ssca3", "--fsync", "separate"], "inside or off"),
+        (["pio", "--fsync", "beside"], "--fsync: 'beside' is not one of inside, separate, off"),
         (["ssca3", "--prefix", "a/b"], "--prefix"),
         (["spiobench", "--block", "6000B"], "not a multiple of 4KiB"),
         (["spiobench", "--task-size", "1MiB", "--block", "300KiB"], "not a multiple of the block"),

@@ -90,8 +90,9 @@ def test_ratios_of_compression_and_deduplication_are_those_requested(
 def test_overlap_writes_data_of_a_requested_ratio(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    words = ["overlap", "--methods=blocking", "--transfer=1MiB", "--repetitions=1", "--work-time=1ms"]
-    words += ["--phases=write", "--compressible=4", "--keep", "--quiet", "--dir", str(data)]
+    words = ["overlap", "--methods=blocking", "--transfer=1MiB", "--repetitions=1"]
+    words += ["--work-time=1ms", "--phases=write", "--compressible=4", "--keep", "--quiet"]
+    words += ["--dir", str(data)]
     run = any_engine.run(words, tmp_path)
     assert run.code == 0, run  # verified by reading back
     (written,) = contents(data)

@@ -85,11 +85,6 @@ def key_of(m: Measurement) -> Key:
     return Key(m.benchmark, m.pattern, m.access, _axes(m.where, m.ranks, m.nodes))
 
 
-def is_number_of_run(f: Figure, result: Result) -> bool:
-    """The one figure that is named after its benchmark (docs/results.md)."""
-    return f.name == result.benchmark.replace("-", "_")
-
-
 def _figure_key(f: Figure, result: Result) -> Key:
     # Where the best was found is an outcome, no axis.
     system = result.run.system
@@ -100,7 +95,7 @@ def _rates(run: Judged) -> Iterator[tuple[Key, Measurement | Figure]]:
     for m in run.result.measurements:
         yield key_of(m), m
     for f in run.result.figures:
-        if is_number_of_run(f, run.result):
+        if run.result.is_number(f):
             yield _figure_key(f, run.result), f
 
 

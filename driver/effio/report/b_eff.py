@@ -314,7 +314,7 @@ def _places(reported: Members, ranks: Sequence[int]) -> tuple[str, dict[int, int
 
 
 def heat_maps(result: Result) -> list[Figure]:
-    reported = members_of(result.figure("pairs"))
+    reported = members_of(result.figure("slow_pairs"))
     pairs = _pairs(reported)
     if not pairs:
         return []
@@ -352,7 +352,7 @@ def heat_maps(result: Result) -> list[Figure]:
 
 def left_out_finding(result: Result) -> Finding | None:
     """Pairs that cannot be believed."""
-    record = result.figure("pairs")
+    record = result.figure("slow_pairs")
     in_file = record.detail.get("pairs_low_high_latency_bandwidth") if record else None
     pairs = _pairs(members_of(record))
     if not isinstance(in_file, list) or len(in_file) == len(pairs):
@@ -367,7 +367,7 @@ def left_out_finding(result: Result) -> Finding | None:
 
 def pair_finding(result: Result) -> Finding | None:
     """Ranks that are slow with most of their partners, or else how many pairs are slow."""
-    record = result.figure("pairs")
+    record = result.figure("slow_pairs")
     slow = [
         f"rank {s.rank} ({fmt.percent(s.relative_bandwidth)})"
         for s in members_of(record).slow_ranks

@@ -115,7 +115,7 @@ def own_figure(run: Judged) -> FigureRecord | None:
     # Other cells have figures of the same name.
     named = run.result.figures_named(headline.name)
     same = (figure for figure in named if figure.metric.value == headline.value)
-    return next(same, None) or run.result.figure(run.result.benchmark.replace("-", "_"))
+    return next(same, None) or run.result.number
 
 
 def interval_of(figure: FigureRecord | None) -> Interval | None:

@@ -16,10 +16,16 @@ from effio.store.records import Figure, Measurement
 # Name and value of the limit of a measurement, in its unit.
 LimitOf = Callable[[Measurement], "tuple[str, float] | None"]
 
+# Figures of limits, by unit: B/s, op/s and s.
+_FIGURES = ("bandwidth_limit", "operation_limit", "latency_limit")
 SMALL_READS = "random reads of 4 KiB"
 _SMALL = 4096
 # mdtest's accesses.
 _NAMES = {"create": "files created", "stat": "files looked up", "remove": "files removed"}
+
+
+def limits_of(result: Result) -> list[Figure]:
+    return [f for f in result.figures if f.name in _FIGURES]
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Probe:
     def of(cls, name: str, result: Result) -> Probe:
         limits = {
             fmt.plain(f.where.get("limit", ""), 60): f
-            for f in result.figures_named("limit")
+            for f in limits_of(result)
             if f.metric.value is not None and f.metric.value > 0
         }
         if result.benchmark != "probe" or not limits:

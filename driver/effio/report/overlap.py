@@ -202,7 +202,9 @@ def method_findings(result: Result) -> list[Finding]:
         for method, all_sizes in grouped(all_methods, _method).items():
             some = [f for f in all_sizes if _is_known(f)]
             if not some:
-                text = f"What {method}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
+                text = (
+                    f"What {method}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
+                )
                 text += " repetitions, or a quiet machine."
                 findings.append(Finding(text, "hidden", "warn"))
                 continue
@@ -262,7 +264,8 @@ class OverlapReporter(PartsReporter):
         best = figure.detail.get("best")
         at = best if isinstance(best, dict) else {}
         if isinstance(best, dict):
-            access, method, work = (fmt.plain(at.get(k, ""), 20) for k in ("access", "method", "work"))
+            names = ("access", "method", "work")
+            access, method, work = (fmt.plain(at.get(k, ""), 20) for k in names)
             size = fmt.size(as_count(at.get("transfer_bytes")))
             context = f"{access} of {size} by {method}, during {work} work, {context}"
         hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from effio import text as fmt
 from effio.report import generic
+from effio.report.limits import limits_of
 from effio.report.model import Column, Finding, Table, table_of
 from effio.report.parts import Part, member, word
 from effio.report.study import StudyReporter
@@ -14,7 +15,7 @@ from effio.store.reader import Result
 
 def limit_table(result: Result) -> Table:
     return table_of(
-        result.figures_named("limit"),
+        limits_of(result),
         [
             (Column("limit"), lambda f: word(f, "limit", 60)),
             (Column("value"), lambda f: generic.quantity_of(f.metric)),
@@ -27,7 +28,7 @@ def limit_table(result: Result) -> Table:
 
 
 def _not_past_the_cache(result: Result) -> Finding | None:
-    streams = [f for f in result.figures_named("limit") if "stream" in str(f.where.get("limit"))]
+    streams = [f for f in limits_of(result) if "stream" in str(f.where.get("limit"))]
     if not {members_of(f).backend for f in streams} - {"", "direct", "sim", "null"}:
         return None
     return Finding(

@@ -204,7 +204,9 @@ class Evidence:
         """What was done about caches where nothing could be observed."""
         if not self.methods:
             return ""
-        return f"; this node's cache was left out ({', '.join(self.methods)}), a server's may not be"
+        return (
+            f"; this node's cache was left out ({', '.join(self.methods)}), a server's may not be"
+        )
 
 
 def _seen(m: Measurement, cache: Cache, after_sync: bool) -> float | None:

@@ -80,6 +80,18 @@ class Result:
     def figure(self, name: str) -> Figure | None:
         return next(iter(self.figures_named(name)), None)
 
+    def is_number(self, figure: Figure) -> bool:
+        """Whether it is the number of the run: named after its benchmark, and of a study also after
+        what it counts, where that depends on the run (docs/results.md)."""
+        own = self.benchmark.replace("-", "_")
+        return figure.name == own or (
+            "study" in self.run.extra and figure.name.startswith(f"{own}_")
+        )
+
+    @property
+    def number(self) -> Figure | None:
+        return next((f for f in self.figures if self.is_number(f)), None)
+
 
 class ResultError(EffioError):
     """The file cannot be used; the message says where and why. `newer`: a newer effio made it."""

@@ -112,6 +112,27 @@ def _renamed(value: object, names: Mapping[str, str], levels: int = 3) -> Any:
     return value
 
 
+_LIMITS = {"B/s": "bandwidth_limit", "op/s": "operation_limit", "s": "latency_limit"}
+_HEADLINES = {"images/s": "images_per_second", "sequences/s": "sequences_per_second"}
+
+
+def _one_unit(figure: Line) -> Line:
+    """Figures whose unit differed from run to run, or from place to place, have a name a unit."""
+    metric, detail = figure.get("metric"), figure.get("detail")
+    held = metric if isinstance(metric, dict) else {}
+    unit = str(held.get("unit"))
+    match figure.get("benchmark"), figure.get("name"):
+        case "probe", "limit":
+            return {**figure, "name": _LIMITS.get(unit, "limit")}
+        case "ssca3", "ssca3":
+            chain = isinstance(detail, dict) and detail.get("figure") == "chain_bandwidth"
+            of = _HEADLINES.get(unit, "chain_bandwidth" if chain else "bandwidth")
+            return {**figure, "name": f"ssca3_{of}"}
+        case "b-eff", "pairs":
+            return {**figure, "name": "slow_pairs", "metric": {**held, "unit": "1"}}
+    return figure
+
+
 def _field_terms(line: Line) -> Line:
     """Names that were not the field's terms."""
     benchmark = str(line.get("benchmark"))
@@ -129,6 +150,7 @@ def _field_terms(line: Line) -> Line:
     options = new.get("options")
     if isinstance(options, dict) and options.get("fsync") == "beside":
         options["fsync"] = "separate"
+    new = _one_unit(new) if line.get("kind") == "figure" else new
     return {**new, "schema": "effio-result/1.3"}
 
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "benchmarks/probe/limits.hpp"
@@ -32,6 +33,24 @@ Addresses small_pages(std::int64_t bytes, std::int64_t reads, std::uint64_t seed
                           static_cast<std::int64_t>(page) * small_read);
     }
     return Addresses(0, Listed{small_read, std::move(places)}).in(Order::shuffled, seed);
+}
+
+/// Limits of one unit.
+struct LimitKind {
+    std::string_view figure;
+    Unit unit;
+    const char* meaning;
+};
+constexpr std::array<LimitKind, 3> limit_kinds{
+    {{"bandwidth_limit", Unit::bytes_per_second, "of memory, storage or messages"},
+     {"operation_limit", Unit::operations_per_second, "of small reads or of names"},
+     {"latency_limit", Unit::seconds, "of messages"}}};
+
+std::string_view figure_of(const Limit& limit) {
+    for (const auto& kind : limit_kinds) {
+        if (text_of(kind.unit) == limit.metric.unit) return kind.figure;
+    }
+    return {};  // no limit has another unit
 }
 
 const Fields<Limit>& limit_fields() {
@@ -101,8 +120,10 @@ class Probe : public study::StudyBenchmark<Parameters> {
 
   protected:
     void add_figures(ResultInfo& info) const override {
-        info.figures.push_back({"limit", Unit::word, "of this system, each in the unit of its kind",
-                                limit_fields().infos(), limit_details()});
+        for (const auto& [figure, unit, meaning] : limit_kinds) {
+            info.figures.push_back(
+                {std::string(figure), unit, meaning, limit_fields().infos(), limit_details()});
+        }
     }
     Result<study::Definition> define(int ranks) const override {
         if (ranks * parameters_.names > std::numeric_limits<int>::max()) {
@@ -155,7 +176,7 @@ Ending Probe::run(Job& job) {
     for (const Limit& limit : limits) {
         Figure f;
         f.benchmark = "probe";
-        f.name = "limit";
+        f.name = figure_of(limit);
         f.where = limit_fields().json(limit);
         f.metric = limit.metric;
         f.detail = to_json(limit.detail);

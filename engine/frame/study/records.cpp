@@ -119,7 +119,9 @@ class RecordView : public Observer {
         recorder_.figure(headline(means, flows, curves));
     }
 
-    static std::string underscored(std::string name) {
+    /// Of a throughput, `of` is in the name: each name has one unit.
+    static std::string headline_name(const Definition& definition, const std::string& of = {}) {
+        std::string name = definition.name + (of.empty() ? "" : "_" + of);
         std::replace(name.begin(), name.end(), '-', '_');
         return name;
     }
@@ -143,10 +145,11 @@ class RecordView : public Observer {
     /// The result that answers the study's question; `own` is its name.
     Figure headline(const std::vector<Mean>& means, const std::vector<Flow>& flows,
                     const std::vector<EnoughRanks>& curves) const {
-        const std::string own = underscored(definition_.name);
-        if (definition_.headline == Headline::throughputs && !flows.empty()) {
+        const bool items = definition_.headline == Headline::throughputs;
+        const std::string own = headline_name(definition_, items ? "bandwidth" : "");
+        if (items && !flows.empty()) {
             Figure f = throughput(flows.front());
-            f.name = own;
+            f.name = headline_name(definition_, flows.front().what->name);
             f.where = Json::object();
             f.detail.update(
                 headline_fields().json({flows.front().what->name, flows.front().where}));
@@ -269,13 +272,6 @@ Unit unit_of(const Axis& axis) {
     return axis.unit.empty() ? Unit::word : Unit::count;
 }
 
-Unit headline_unit(const Definition& definition) {
-    if (definition.headline == Headline::enough) return Unit::count;
-    // The first throughput's, or B/s where a pass of it failed.
-    if (definition.headline == Headline::throughputs) return Unit::word;
-    return Unit::bytes_per_second;
-}
-
 FieldInfos infos_of(const std::vector<Axis>& axes) {
     FieldInfos all;
     for (const auto& axis : axes) {
@@ -350,8 +346,17 @@ ResultInfo result_info(const Definition& definition) {
     FieldInfos whole = merged(headline_fields().infos(), enough_fields().infos());
     whole.push_back(interval_field());
     whole.back().sometimes = true;
-    add(RecordView::underscored(definition.name), headline_unit(definition), "the headline", {},
-        std::move(whole), false);
+    const bool items = definition.headline == Headline::throughputs;
+    const auto add_headline = [&](const std::string& of, Unit unit) {
+        add(RecordView::headline_name(definition, of), unit,
+            items ? "the headline: the first of these that was measured" : "the headline", {},
+            whole, false);
+    };
+    if (items) {
+        for (const auto& what : definition.throughputs) add_headline(what.name, what.unit);
+    }
+    add_headline(items ? "bandwidth" : "",
+                 definition.headline == Headline::enough ? Unit::count : rate);
     return info;
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from effio.report.common.names import unique
 from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table
-from effio.store.evidence import Place, evidence_of, place_of, methods_of
+from effio.store.evidence import Place, evidence_of, methods_of, place_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 

@@ -313,7 +313,7 @@ def _rate_headline(
     value are in the table."""
     figure = next(
         (f for f in result.figures_named("bandwidth") if f.where == place),
-        result.figure(result.benchmark.replace("-", "_")),
+        result.number,
     )
     if figure is None:
         return Headline(name, None, "B/s", missing="the rate is not in the result")
@@ -358,7 +358,7 @@ class StudyReporter(PartsReporter):
         declared = run_members(result.run, "study").headline
         if declared == "throughputs" and (stated := self._throughputs(result)) is not None:
             return stated
-        figure = result.figure(result.benchmark.replace("-", "_"))
+        figure = result.number
         if figure is None or not (place := members_of(figure).place):
             stated = headline_of(figure, result, common.context_of(result))
             unit = stated.unit if figure is not None else "B/s"
@@ -415,7 +415,7 @@ class StudyReporter(PartsReporter):
         access = fmt.plain(place.get("access", ""), 40)
         headline = _rate_headline(f"strongest pattern, {access}", result, place, "strongest")
         rates = _rivals(result, place)
-        own = result.figure(result.benchmark.replace("-", "_"))
+        own = result.number
         weakest = members_of(own).weakest
         if not weakest and rates:
             weakest = min(rates, key=value_of).where
