@@ -76,9 +76,20 @@ std::string_view name(Limit limit) {
     return names.at(static_cast<std::size_t>(limit));
 }
 
+namespace {
+
+/// What hides of an operation, as a share of `io` seconds. Smaller shares than 1e-9 are what
+/// arithmetic leaves of equal times.
+double share_of(const Times& one, double io) {
+    constexpr double parts = 1e9;
+    return std::round((one.io + one.work - one.both) / io * parts) / parts;
+}
+
+}  // namespace
+
 std::optional<double> Times::hidden() const {
     if (!(io > 0)) return {};
-    return (io + work - both) / io;
+    return share_of(*this, io);
 }
 
 std::optional<double> Times::slow_down() const {
@@ -131,7 +142,7 @@ std::vector<double> PointTimes::hidden() const {
     const double io = mean().io;
     if (!(io > 0)) return {};
     std::vector<double> all;
-    for (const Times& one : times) all.push_back((one.io + one.work - one.both) / io);
+    for (const Times& one : times) all.push_back(share_of(one, io));
     return all;
 }
 

@@ -27,6 +27,8 @@ TEST(Overlap, share_that_hides_computed_manually) {
     EXPECT_DOUBLE_EQ(*times(2, 1, 2).possible(), 0.5);
     EXPECT_DOUBLE_EQ(*times(2, 4, 4).possible(), 1);
     EXPECT_FALSE(times(0, 4, 4).hidden());
+    // What arithmetic leaves of equal times is nothing: 0.1 + 0.2 is above 0.3.
+    EXPECT_EQ(*times(0.1, 0.2, 0.3).hidden(), 0);
     EXPECT_FALSE(times(0, 4, 4).possible());
 }
 
@@ -152,6 +154,7 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
     EXPECT_EQ(s.slow_downs(), (std::vector{1.0, 1.0}));
     EXPECT_FALSE(s.is_known());  // 12.7 * 0.5 on either side
+    EXPECT_EQ(series(Method::thread, 4096, times(0.1, 0.2, 0.3)).hidden().front(), 0);
     EXPECT_TRUE(series(Method::thread, 4096, times(1, 4, 4.5)).is_known());
     EXPECT_FALSE(series(Method::thread, 4096, times(0, 4, 4.5)).is_known());
     EXPECT_TRUE(series(Method::thread, 4096, times(0, 4, 4.5)).hidden().empty());
