@@ -117,7 +117,8 @@ _HEADLINES = {"images/s": "images_per_second", "sequences/s": "sequences_per_sec
 
 
 def _one_unit(figure: Line) -> Line:
-    """Figures whose unit differed from run to run, or from place to place, have a name a unit."""
+    """A figure whose unit differed from run to run, or from place to place, has a name for each
+    unit."""
     metric, detail = figure.get("metric"), figure.get("detail")
     held = metric if isinstance(metric, dict) else {}
     unit = str(held.get("unit"))
