@@ -21,7 +21,7 @@ from effio.judge.rules import load_rules
 from effio.report.acceptance import acceptance_section
 from effio.report.build import report_of
 from effio.report.html import render
-from effio.report.model import Cell, Column, Figure, Headline, Report, Section, Table
+from effio.report.model import Cell, Column, Figure, Headline, Link, Report, Section, Table
 from effio.store.reader import read_result
 from patience import patient
 
@@ -289,3 +289,19 @@ def test_the_class_of_a_cell_follows_from_its_column_and_text(
     page = render([], ["made"], head=Section("own", "Own", [table]))
     first = page[page.index("<tbody>") :].split("<td", 2)[1].split(">")[0]
     assert first.split(" data-")[0] == (f' class="{expected}"' if expected else "")
+
+
+def test_signs_of_html_in_a_table_stay_text() -> None:
+    sign = '<b a="1">&'
+    titled = Column(f"{sign}title")
+    rows: list[list[Cell]] = [
+        [Link(f"{sign}link", f"{sign}to"), sign, sign],
+        [f"{sign}=first", sign, sign],
+    ]
+    for columns in ([titled, Column("b"), Column("c")], [titled, Column("b")]):
+        table = Table(columns, [row[: len(columns)] for row in rows], "Cells", narrow_cards=True)
+        page = render([], ["made"], head=Section("own", "Own", [table]))
+        body = page[page.index("<tbody>") : page.index("</tbody>")]
+        assert "<b" not in body
+        assert 'href="&lt;b a=&#34;1&#34;&gt;&amp;to"' in body
+        assert 'data-label="&lt;b a=&#34;1&#34;&gt;&amp;title"' in body
