@@ -48,7 +48,7 @@ def refuse_too_many(request: Request, environment: Mapping[str, str] = os.enviro
     needed = request.ranks.total * _LEAST_MEMORY
     if needed > memory and ranks_stay_here(request, environment):
         raise EffioError(
-            f"{request.ranks.total} ranks on this machine: they need more than"
+            f"{fmt.count_of(request.ranks.total, 'rank')} on this machine: they need more than"
             f" {fmt.size(needed)} of memory, and it has {fmt.size(memory)}",
             hint="start fewer ranks; --plan --plan-ranks plans for a larger machine",
         )

@@ -85,6 +85,11 @@ double share_of(const Times& one, double io) {
     return std::round((one.io + one.work - one.both) / io * parts) / parts;
 }
 
+/// The value of the figure of a place that has repetitions.
+double mean_share(const PointTimes& of) {
+    return samples_of(of.hidden()).mean();
+}
+
 }  // namespace
 
 std::optional<double> Times::hidden() const {
@@ -184,7 +189,7 @@ const PointTimes* best_of(const std::vector<PointTimes>& all) {
     const PointTimes* best = nullptr;
     for (const PointTimes& s : all) {
         if (!s.is_known()) continue;
-        if (best == nullptr || *s.mean().hidden() > *best->mean().hidden()) best = &s;
+        if (best == nullptr || mean_share(s) > mean_share(*best)) best = &s;
     }
     return best;
 }
@@ -193,18 +198,17 @@ std::string sentence(std::span<const PointTimes* const> of_a_method) {
     const PointTimes* best = nullptr;
     const PointTimes* worst = nullptr;
     const PointTimes* any = nullptr;
-    const auto share = [](const PointTimes& s) { return *s.mean().hidden(); };
     for (const PointTimes* s : of_a_method) {
         if (s->hidden().empty()) continue;
         any = s;
         if (!s->is_known()) continue;
-        if (best == nullptr || share(*s) > share(*best)) best = s;
-        if (worst == nullptr || share(*s) < share(*worst)) worst = s;
+        if (best == nullptr || mean_share(*s) > mean_share(*best)) best = s;
+        if (worst == nullptr || mean_share(*s) < mean_share(*worst)) worst = s;
     }
     if (any == nullptr) return {};
     const auto described = [&](const PointTimes& s) {
         const Times mean = s.mean();
-        const double percent = 100 * share(s);
+        const double percent = 100 * mean_share(s);
         return fmt::format("{} of {} hides ({})",
                            percent <= -0.5 ? "nothing" : fmt::format("{:.0f} %", std::abs(percent)),
                            shown_size(Bytes{s.point.transfer}),
@@ -223,7 +227,7 @@ std::string sentence(std::span<const PointTimes* const> of_a_method) {
     }
     text += described(*best);
     // Sizes that are distinguished must differ by more than a tenth.
-    if (share(*best) - share(*worst) > 1 - hides_wholly) {
+    if (mean_share(*best) - mean_share(*worst) > 1 - hides_wholly) {
         text += fmt::format(", but {}", described(*worst));
     }
     return text;
