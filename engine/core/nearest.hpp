@@ -10,8 +10,7 @@ namespace effio {
 
 /// The word of `known` that `word` is a slip of the finger away from: at most three letters, and no
 /// more than about a third of the word, are wrong, missing or too many; two that changed places
-/// count as one. The former name of an option counts as its present one. Empty if
-/// there is none.
+/// count as one. The former name of an option counts as its present one. Empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace effio
