@@ -28,8 +28,15 @@ RATES = "tests/accuracy"
 # Ranks of engine tests at a time (ctest counts them): they wait for each other and for deadlines.
 RANKS = str(2 * (os.cpu_count() or 1))
 # At each start launchers look for devices, of which no test needs to know; in a virtual machine
-# that takes as long as everything else that they do.
-WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io"}
+# that takes as long as everything else that they do. Ranks look for networks and accelerators, for
+# a quarter of a short run's processor time (and 0.2 s in Open MPI); without them they choose
+# the same, shared memory. Tests over networks ask for them.
+WITHOUT_DEVICES = {
+    "HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io",
+    "OMPI_MCA_pml": "ob1",
+    "UCX_TLS": "posix,self",
+    "UCX_VFS_ENABLE": "n",
+}
 # Ranks share the processors with the compiler, or with other tests, and yield while they wait. What
 # measures a rate is scheduled as a user's runs are.
 SHORT_TURNS = (sys.executable, str(ROOT / "scripts/short_turns.py"))
