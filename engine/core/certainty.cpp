@@ -22,6 +22,12 @@ bool are_apart(std::span<const double> a, std::span<const double> b) {
     return first && second && (first->high < second->low || second->high < first->low);
 }
 
+std::string_view why_not_apart(std::int64_t least_count) {
+    return least_count < RoundsInterval::least
+               ? "with fewer than five repetitions the rates are not clearly apart"
+               : "the 95 % intervals of the rates overlap";
+}
+
 bool is_known_within(std::span<const double> values, double half) {
     const auto range = range95(values);
     return range && (range->high - range->low) / 2 <= half;

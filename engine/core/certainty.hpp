@@ -3,8 +3,10 @@
 // functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace effio {
 
@@ -19,6 +21,10 @@ std::optional<Range95> range95(std::span<const double> values);
 
 /// Both means are known, and their intervals do not overlap.
 bool are_apart(std::span<const double> a, std::span<const double> b);
+
+/// Why they are not, of two or more values each. Intervals of few values are not shown, so texts
+/// do not name them.
+std::string_view why_not_apart(std::int64_t least_count);
 /// The mean is known within ± `half`.
 bool is_known_within(std::span<const double> values, double half);
 

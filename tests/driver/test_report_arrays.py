@@ -281,7 +281,7 @@ def test_overheads_are_best_and_worst_only_if_they_are_apart(tmp_path: Path) -> 
         " whether these two differ is not known: measured once."
     )
     # 45 to 48 MB/s of mpiio and hdf5 are in both intervals; fortran-fpp has 100 MB/s.
-    text = _overhead_text(tmp_path, low95=30 * MB, high95=48 * MB)
+    text = _overhead_text(tmp_path, count=5, low95=30 * MB, high95=48 * MB)
     assert text.endswith("; whether these two differ is not known: the 95 % intervals overlap.")
     text = _overhead_text(tmp_path, low95=None, high95=None)
     assert "mpiio +100 % (96³ cells; it has no interval)" in text

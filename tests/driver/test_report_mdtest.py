@@ -139,7 +139,9 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("samples", "why"),
     [({"count": 1}, "measured once"),
-     ({"count": 3, "low95": 50.0, "high95": 400.0}, "the 95 % intervals overlap")],
+     ({"count": 3, "low95": 50.0, "high95": 400.0},
+      "with fewer than five repetitions they are not clearly apart"),
+     ({"count": 5, "low95": 50.0, "high95": 400.0}, "the 95 % intervals overlap")],
 )  # fmt: skip
 def test_a_difference_that_is_not_known_is_not_said(
     tmp_path: Path, samples: dict[str, float], why: str

@@ -45,7 +45,7 @@ def _enough(access: str, ranks: int, rates: dict[int, float], shape: str) -> mad
     return line
 
 
-def made_lines() -> list[made.Line]:
+def made_lines(rounds: int = 5) -> list[made.Line]:
     run = made.run_line(benchmark="saturation", study={"axes": AXES})
     rates = [
         made.figure(
@@ -55,7 +55,7 @@ def made_lines() -> list[made.Line]:
         for n, rate in curve.items()
     ]
     write = _enough("write", 12, WRITES, "level")
-    write["samples"] |= {"low95": 4, "high95": 64}
+    write["samples"] |= {"count": rounds, "low95": 4, "high95": 64}
     return made.numbered([run, *rates, write, _enough("read", 1, READS, "falling"), made.end()])
 
 
@@ -75,6 +75,9 @@ def test_the_sentences_and_the_number(tmp_path: Path) -> None:
         "own file read, transfer 1 MiB: use 1 of 64 processes for I/O: 300.0 MB/s;"
         " beyond the best number more are slower.",
     ]
+    # Three rounds show little more than whether they agree.
+    few = _reported(tmp_path, made_lines(3)).findings[0].text
+    assert few.startswith("own file write, transfer 1 MiB: use 12 of 64 processes for I/O: 970.0")
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
     assert render([report], [])

@@ -60,7 +60,7 @@ std::string tables(const LengthResult& latency, const LengthResult& bandwidth,
          spread_text(bandwidth.random, bandwidth_bytes, true)});
     std::string text = table.text(2);
     if (rounds > 1) {
-        text = "Of the last round:\n" + text + "\nMeans of the rounds, with 95 % intervals:\n";
+        text = "Of the last round:\n" + text + "\nMeans of the rounds:\n";
         Table intervals({{"", Table::Align::left}, {"mean"}, {"", Table::Align::left}});
         for (const Figure& f : means) {
             if (!f.metric.reason.empty() || f.name == "balance") continue;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/certainty.hpp"
+
 namespace effio::study {
 namespace {
 
@@ -129,7 +131,7 @@ std::string EnoughRanks::why_not_known() const {
             return fmt::format("the rate still grows with all {} processes: more may be needed",
                                ranks.back());
         case Enough::unclear:
-            return "no answer: the 95 % intervals of the rates overlap; use more repetitions";
+            return fmt::format("no answer: {}; use more repetitions", why_not_apart(rounds));
         case Enough::known:
             break;
     }
@@ -150,7 +152,7 @@ std::string EnoughRanks::sentence() const {
     }
     std::string text = fmt::format("{}: use {} of {} for I/O", where_text, of_point(),
                                    count_of(ranks.back(), "process"));
-    if (found.low != found.high) {
+    if (found.low != found.high && rounds >= RoundsInterval::least) {
         text += fmt::format(" (95 % interval: {} to {})", ranks[found.low], ranks[found.high]);
     }
     text += fmt::format(": {}", format_rate(found.rates[found.point]));

@@ -246,10 +246,11 @@ void Means::compare_with_fewest(std::vector<Mean>& all) const {
         mean.speed_up = mean.rates.mean() / fewest->rates.mean();
         mean.from_ranks = fewest->cell->ranks;
         const auto values = mean.values();
+        const auto others = fewest->values();
         if (fewest != &mean && values.size() < 2) {
             mean.no_efficiency = "needs at least two repetitions";
-        } else if (fewest != &mean && !are_apart(values, fewest->values())) {
-            mean.no_efficiency = "the 95 % intervals of the rates overlap";
+        } else if (fewest != &mean && !are_apart(values, others)) {
+            mean.no_efficiency = why_not_apart(std::min(std::ssize(values), std::ssize(others)));
         } else {
             mean.efficiency = *mean.speed_up * mean.from_ranks / mean.cell->ranks;
         }

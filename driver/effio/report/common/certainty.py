@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 ONCE = "measured once"
 NO_INTERVAL = "it has no interval"
 OVERLAP = "the 95 % intervals overlap"
+# Their intervals are not shown (judge/repetitions.py).
+CLOSE = "with fewer than five repetitions they are not clearly apart"
 
 
 def bounds_of(figure: Figure | None) -> Interval | None:
@@ -29,12 +31,10 @@ def bounds_of(figure: Figure | None) -> Interval | None:
 def ends_of(figure: Figure) -> tuple[float | None, float | None]:
     """Both ends of the whisker of a mean: those of its 95 % interval, or of the range of fewer than
     five repetitions (judge/repetitions.py)."""
-    from effio.judge.detection import FEWEST
-
     of = figure.samples
     if of is None:
         return None, None
-    if of.count < FEWEST and of.min is not None and of.max is not None:
+    if _are_few(figure) and of.min is not None and of.max is not None:
         return (of.min, of.max) if of.count > 1 else (None, None)
     return of.low95, of.high95
 
@@ -52,10 +52,20 @@ def sample(name: str) -> Callable[[Figure], float | None]:
 
 def half_of(figure: Figure) -> float | None:
     """Half the 95 % interval of a mean; None below five repetitions."""
+    of = figure.samples
+    return of.half95 if of is not None and not _are_few(figure) else None
+
+
+def shown_bounds(figure: Figure) -> Interval | None:
+    """The 95 % interval for texts; None below five repetitions, where only verdicts use it."""
+    return None if _are_few(figure) else bounds_of(figure)
+
+
+def _are_few(figure: Figure | None) -> bool:
     from effio.judge.detection import FEWEST
 
-    of = figure.samples
-    return of.half95 if of is not None and of.count >= FEWEST else None
+    of = figure.samples if figure is not None else None
+    return of is not None and of.count < FEWEST
 
 
 def is_known(figure: Figure | None) -> bool:
@@ -87,7 +97,8 @@ def why_not_apart(first: Figure | None, second: Figure | None) -> str:
     """The reason; empty if they are apart."""
     if are_apart(first, second):
         return ""
-    return why_not_known(first) or why_not_known(second) or OVERLAP
+    overlap = CLOSE if _are_few(first) or _are_few(second) else OVERLAP
+    return why_not_known(first) or why_not_known(second) or overlap
 
 
 def doubt_of_first(first: Figure, others: Iterable[Figure], word: str) -> str:

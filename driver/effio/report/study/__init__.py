@@ -273,7 +273,7 @@ def enough_sentence(f: FigureRecord) -> str:
             f" {reported.of_ranks:.0f} processes{slower}; {fmt.plain(why, 200)}."
         )
     text = f"use {ranks:.0f} of {reported.of_ranks:.0f} processes for I/O"
-    bounds = certainty.bounds_of(f)
+    bounds = certainty.shown_bounds(f)
     if bounds is not None and bounds.low < bounds.high:
         text += f" (95 % interval: {bounds.low:.0f} to {bounds.high:.0f})"
     text += f": {fmt.rate(rate)}"

@@ -155,7 +155,11 @@ TEST(StudyScaling, an_efficiency_is_never_of_one_repetition_or_of_overlapping_in
     EXPECT_FALSE(once[1].efficiency);
     EXPECT_EQ(once[1].no_efficiency, "needs at least two repetitions");
     const auto twice = list({{100, 101, 400}, {101, 100, 400}});
-    EXPECT_EQ(twice[1].no_efficiency, "the 95 % intervals of the rates overlap");
+    EXPECT_EQ(twice[1].no_efficiency,
+              "with fewer than five repetitions the rates are not clearly apart");
+    const std::vector<double> a{100, 101, 400}, b{101, 100, 400};
+    const auto five_times = list({a, b, a, b, a});
+    EXPECT_EQ(five_times[1].no_efficiency, "the 95 % intervals of the rates overlap");
     EXPECT_DOUBLE_EQ(*twice[2].efficiency, 400 / 100.5 / 4);
     EXPECT_DOUBLE_EQ(*twice[0].efficiency, 1);
 }
