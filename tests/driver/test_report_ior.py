@@ -56,6 +56,29 @@ def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
     assert "<h1>Write bandwidth</h1>" in render([report], ["made"])
 
 
+def test_the_headline_names_its_cell_and_the_ranks_that_took_part(tmp_path: Path) -> None:
+    """Of four ranks two measured (--ranks 2), with two transfer sizes."""
+    given = lines()
+    given[0]["system"] |= {"ranks": 4, "ranks_per_node": {"min": 4, "max": 4}}
+    few = {"count": 3, "min": 90e6, "max": 220e6}
+    for number, transfer in ((5, 4096), (6, 65536)):
+        given[number] |= {"where": {"transfer_bytes": transfer}, "samples": few}
+    assert reported(tmp_path, given).headline.context == (
+        "transfer 64 KiB, on 2 of 4 ranks, ext4, not known to be the highest:"
+        " fewer than five repetitions have no interval"
+    )
+    # Five repetitions, 200 ± 5 MB/s and 100 ± 5 MB/s: apart.
+    for number, mean in ((5, 100e6), (6, 200e6)):
+        given[number]["samples"] = {"count": 5, "low95": mean - 5e6, "high95": mean + 5e6}
+    report = reported(tmp_path, given)
+    assert report.headline.context == "transfer 64 KiB, on 2 of 4 ranks, ext4"
+    assert report.headline.interval == "± 5.000 MB/s (95 %)"
+    # A single transfer size needs no name.
+    assert reported(tmp_path, [*given[:5], given[6], *given[7:]]).headline.context == (
+        "on 2 of 4 ranks, ext4"
+    )
+
+
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     text = "\n".join(f.text for f in reported(tmp_path, lines()).findings)
     # One sentence for each kind, whatever the number of phases.
@@ -94,17 +117,15 @@ def test_nothing_read_and_a_backend_that_keeps_nothing_are_not_doubted(tmp_path:
 
 def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
     given = lines()[:1]
-    for repetition, rate in enumerate((795e6, 188e6, 99e6), 1):
-        given += [
-            phase("write", 4096, rate),
-            phase("read", 4096, (1e9, 2e9, 1.5e9)[repetition - 1]),
-        ]
+    reads = (1e9, 2e9, 1.5e9, 1.7e9, 1.4e9)
+    for repetition, rate in enumerate((795e6, 188e6, 99e6, 80e6, 40e6), 1):
+        given += [phase("write", 4096, rate), phase("read", 4096, reads[repetition - 1])]
         given[-1]["repetition"] = given[-2]["repetition"] = repetition
     report = reported(tmp_path, made.numbered([*given, made.end()]))
     drift = [f.text for f in report.findings if "drift" in f.text]
     assert len(drift) == 1
     # Reads go up and down: that is scatter.
-    assert "rates drift: write 4 KiB from 795.0 MB/s to 99.00 MB/s. A cache" in drift[0]
+    assert "rates drift: write 4 KiB from 795.0 MB/s to 40.00 MB/s. A cache" in drift[0]
 
 
 def test_the_figures_show_the_numbers(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
 
 
-def _place(phase: str, own: bool) -> made.Line:
-    return {"thing": "file", "phase": phase, "ranks": 2, "unique": own}
+def _place(phase: str, own: bool, ranks: int = 2) -> made.Line:
+    return {"thing": "file", "phase": phase, "ranks": ranks, "unique": own}
 
 
 def _measurement(phase: str, access: str, own: bool, work: made.Line, **more: Any) -> made.Line:
@@ -129,10 +129,23 @@ def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
     )
 
 
+def test_the_headline_is_that_of_most_ranks_and_says_how_many(tmp_path: Path) -> None:
+    """mdtest --ranks 1,2 in a job of four: the rate of one rank comes first in the file."""
+    one: made.Line = {"where": _place("File creation", False, 1), "ranks": 1}
+    alone = _measurement("File creation", "create", False, made.spread(2.0), **one)
+    rate = {**_rate("File creation", False, 500.0), "where": one["where"] | {"access": "create"}}
+    first, *others = made_lines()
+    first["system"] |= {"ranks": 4, "ranks_per_node": {"min": 4, "max": 4}}
+    lines = made.numbered([first, alone, *others[:3], rate, *others[3:]])
+    headline = _reported(tmp_path, lines).headline
+    assert (headline.name, headline.shown()) == ("File creation", "100.0 op/s")
+    assert headline.context == "on 2 of 4 ranks, ext4, one tree for all ranks"
+
+
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     text = "\n".join(f.text for f in _reported(tmp_path, made_lines()).findings)
     assert "3.00 times as fast in a tree for each rank (300.0 op/s)" in text
-    assert "The slowest rank of File creation took 2.00 times as long" in text
+    assert "The slowest rank of File creation (2 ranks, shared) took 2.00 times as long" in text
     assert "File stat" not in text
 
 
@@ -140,7 +153,7 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     ("samples", "why"),
     [({"count": 1}, "measured once"),
      ({"count": 3, "low95": 50.0, "high95": 400.0},
-      "with fewer than five repetitions they are not clearly apart"),
+      "fewer than five repetitions have no interval"),
      ({"count": 5, "low95": 50.0, "high95": 400.0}, "the 95 % intervals overlap")],
 )  # fmt: skip
 def test_a_difference_that_is_not_known_is_not_said(

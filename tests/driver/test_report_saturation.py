@@ -12,6 +12,7 @@ from driver import made
 from effio.report.build import report_of
 from effio.report.html import render
 from effio.report.model import Figure, Report
+from effio.store.evidence import Place
 from effio.store.reader import read_result
 
 MB = 1_000_000
@@ -81,6 +82,29 @@ def test_the_sentences_and_the_number(tmp_path: Path) -> None:
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
     assert render([report], [])
+
+
+def test_the_number_is_that_of_one_curve(tmp_path: Path) -> None:
+    """Writes of 1 MiB take the most processes; those of 64 KiB took the cache."""
+    lines = made_lines()
+    small = {**_where("write"), "transfer_bytes": 64 << 10}
+    other = {**_enough("write", 4, WRITES, "level"), "where": small}
+    cells = []
+    for where, verdict in ((_where("write"), "device"), (small, "cache")):
+        own = {n: v for n, v in where.items() if n not in ("pattern", "access")}
+        m = made.measurement(
+            "write", "own file", 1, 970 * MB, benchmark="saturation", where=own | {"processes": 12}
+        )
+        m["cache"]["verdict"] = verdict
+        m["ranks"] = 12
+        cells.append(m)
+    lines[1:1] = cells
+    headline = _reported(tmp_path, made.numbered([*lines[:-1], other, lines[-1]])).headline
+    assert headline.shown() == "12"
+    assert headline.context == "own file write, transfer 1 MiB, on 2 ranks, ext4"
+    (evidence,) = headline.evidence
+    assert evidence.bytes == 970 * MB
+    assert set(evidence.of) == {Place.DEVICE}
 
 
 def test_the_curve(tmp_path: Path) -> None:

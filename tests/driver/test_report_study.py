@@ -140,7 +140,7 @@ def _with_rates(count: int, low: float = 0.8, high: float = 1.2) -> list[made.Li
         (_with_rates(3), ""),
         (_with_rates(1), "measured once"),
         # 20 and 80 MB/s, each from a tenth to five times of it.
-        (_with_rates(3, 0.1, 5.0), "with fewer than five repetitions they are not clearly apart"),
+        (_with_rates(3, 0.1, 5.0), "fewer than five repetitions have no interval"),
         (_with_rates(5, 0.1, 5.0), "the 95 % intervals overlap"),
     ],
 )
@@ -198,7 +198,7 @@ def _scaled(value: float, speed_up: float, **samples: float) -> list[made.Line]:
     [
         (60.0, 3.0, {}, ", an efficiency of 75 %."),
         # The ends of the intervals are 24 and 22 MB/s.
-        (27.5, 1.38, {}, ", but the efficiency is not known: with fewer than five repetitions"),
+        (27.5, 1.38, {}, ", but the efficiency is not known: fewer than five repetitions"),
         (60.0, 3.0, {"count": 1}, ", from one repetition, so that the efficiency is not known."),
         # 114 of at least 96 MB/s that four times one copy would reach.
         (114.4, 5.72, {"low95": 100 * MB}, ", but the efficiency is not known: 143 % is more than"),

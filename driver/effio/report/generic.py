@@ -15,7 +15,6 @@ from effio.report.model import (
 )
 from effio.report.parts import Part, PartsReporter, quantity
 from effio.store.members import members_of
-from effio.store.option_values import coordinate_text
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Metric
 
@@ -111,22 +110,14 @@ class GenericReporter(PartsReporter):
         if not result.figures:
             return headline_of(None, result, common.context_of(result))
         last = result.figures[-1]
-        context = ", ".join(filter(None, [_cell_of(last, result), common.context_of(result)]))
         there = [
             m
             for m in result.measurements
             if common.lies_at({**m.where, "access": m.access, "pattern": m.pattern}, last.where)
         ]
+        place = common.cell_of(last, result.figures_named(last.name))
+        context = ", ".join(filter(None, [place, common.context_of(result, there)]))
         return common.claimed(headline_of(last, result, context), result, there, last)
-
-
-def _cell_of(figure: Figure, result: Result) -> str:
-    """By what a figure differs from the others of its name."""
-    others = [f.where for f in result.figures_named(figure.name)]
-    apart = [n for n, v in figure.where.items() if any(where.get(n) != v for where in others)]
-    return ", ".join(
-        f"{n} {coordinate_text(n, figure.where[n])}" for n in apart if figure.where[n] != ""
-    )
 
 
 REPORTER = GenericReporter()

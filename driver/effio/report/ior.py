@@ -14,6 +14,7 @@ import msgspec
 
 from effio import text as fmt
 from effio.report import common, generic
+from effio.report.common import certainty
 from effio.report.model import (
     Axis,
     Cell,
@@ -375,7 +376,6 @@ class IorReporter(PartsReporter):
     )
 
     def headline(self, result: Result) -> Headline:
-        context = common.context_of(result)
         for name in _BANDWIDTHS:
             if rates := known(result, name):
                 best = max(rates, key=value_of)
@@ -384,10 +384,17 @@ class IorReporter(PartsReporter):
                     for m in valid(result, name.removesuffix("_bandwidth"))
                     if common.lies_at(m.where, best.where)
                 ]
+                words = [
+                    common.cell_of(best, rates),
+                    common.context_of(result, mine),
+                    certainty.doubt_of_first(best, rates, "highest"),
+                ]
+                context = ", ".join(filter(None, words))
                 return common.claimed(
                     generic.headline_of(best, result, context), result, mine, best
                 )
-        return generic.headline_of(result.figure("write_bandwidth"), result, context)
+        figure = result.figure("write_bandwidth")
+        return generic.headline_of(figure, result, common.context_of(result))
 
 
 REPORTER = IorReporter()

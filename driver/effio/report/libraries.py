@@ -359,7 +359,7 @@ def _claimed_write(result: Result, members: Members, fastest: FigureRecord) -> H
     shown = said.spread("B/s") if said is not None and len(rates[place]) > 1 else ""
     doubt = ""
     if not all(are_apart(intervals[place], i) for where, i in intervals.items() if where != place):
-        why = certainty.ONCE if min(map(len, rates.values())) < 2 else certainty.NO_INTERVAL
+        why = certainty.ONCE if min(map(len, rates.values())) < 2 else certainty.FEW
         why = certainty.OVERLAP if all(intervals.values()) else why
         doubt = f"not known to be the fastest: {why}"
     return replace(headline, interval=shown or common.ONE_REPETITION, context=doubt)

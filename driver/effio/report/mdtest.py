@@ -56,6 +56,17 @@ def _ranks(figure: FigureRecord) -> int:
     return number(figure, "ranks")
 
 
+def _cell(record: Measurement | FigureRecord) -> tuple[str, int, str]:
+    """What repetitions have in common."""
+    ranks = record.ranks if isinstance(record, Measurement) else _ranks(record)
+    return _phase(record), ranks, _short(record)
+
+
+def _cell_text(cell: tuple[str, int, str]) -> str:
+    phase, ranks, trees = cell
+    return f"{phase} ({fmt.count_of(ranks, 'rank')}, {trees})"
+
+
 def rate_table(result: Result) -> Table:
     return table_of(
         result.figures_named("rate"),
@@ -152,8 +163,7 @@ def drift_finding(result: Result) -> Finding | None:
     rates: dict[str, list[float]] = {}
     for m in sorted(_of_items(valid(result)), key=lambda m: m.repetition):
         if m.rate.value:
-            name = f"{_phase(m)} ({fmt.count_of(m.ranks, 'rank')}, {_short(m)})"
-            rates.setdefault(name, []).append(m.rate.value)
+            rates.setdefault(_cell_text(_cell(m)), []).append(m.rate.value)
     return common.drift_finding(rates, "op/s", "rates")
 
 
@@ -204,16 +214,16 @@ def tree_findings(result: Result) -> list[Finding]:
 
 def balance_finding(result: Result) -> Finding | None:
     some = [m for m in _of_items(valid(result)) if m.ranks > 1 and _unevenness(m)]
-    by_phase = {
-        phase: fmean(_unevenness(m) or 0.0 for m in of_phase)
-        for phase, of_phase in grouped(some, _phase).items()
+    by_cell = {
+        cell: fmean(_unevenness(m) or 0.0 for m in of_cell)
+        for cell, of_cell in grouped(some, _cell).items()
     }
-    worst = max(by_phase, key=lambda phase: by_phase[phase], default=None)
-    if worst is None or by_phase[worst] < _UNEVEN:
+    worst = max(by_cell, key=lambda cell: by_cell[cell], default=None)
+    if worst is None or by_cell[worst] < _UNEVEN:
         return None
     text = (
-        f"The slowest rank of {worst} took {fmt.significant(by_phase[worst], 3)} times as long as"
-        " the mean rank; the others waited."
+        f"The slowest rank of {_cell_text(worst)} took {fmt.significant(by_cell[worst], 3)} times"
+        " as long as the mean rank; the others waited."
     )
     return Finding(text, "balance", "warn", "limit")
 
@@ -254,18 +264,19 @@ class MdtestReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         rates = result.figures_named("rate")
-        context = context_of(result)
-        ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + rates
+        # The load that was asked for: that of most ranks.
+        most = sorted(rates, key=_ranks, reverse=True)
+        ranked = [f for name in _HEADLINES for f in most if _phase(f) == name] + most
         if not ranked:
-            return Headline(
-                "mdtest", None, "op/s", context, False, missing="no phase was measured completely"
-            )
+            missing = "no phase was measured completely"
+            return Headline("mdtest", None, "op/s", context_of(result), False, missing=missing)
         first = ranked[0]
+        there = [m for m in valid(result) if _cell(m) == _cell(first)]
         return Headline(
             _phase(first),
             first.metric.value,
             "op/s",
-            f"{context}, {_kind(first)}",
+            f"{context_of(result, there)}, {_kind(first)}",
             missing=first.metric.reason,
             anchor="rates",
             counts=_counts(result),

@@ -256,19 +256,19 @@ class OverlapReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         figure = result.figure("overlap")
-        context = common.context_of(result)
         if figure is None:
-            return Headline(
-                "overlap", None, "1", context, missing="the run ended before its means were known"
-            )
+            missing = "the run ended before its means were known"
+            return Headline("overlap", None, "1", common.context_of(result), missing=missing)
         best = figure.detail.get("best")
         at = best if isinstance(best, dict) else {}
+        hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)
+        cell = _cells(result).get(_key(hidden), []) if hidden else []
+        context = common.context_of(result, cell)
         if isinstance(best, dict):
             names = ("access", "method", "work")
             access, method, work = (fmt.plain(at.get(k, ""), 20) for k in names)
             size = fmt.size(as_count(at.get("transfer_bytes")))
             context = f"{access} of {size} by {method}, during {work} work, {context}"
-        hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)
         headline = Headline(
             "share of the I/O time that hides, at best",
             figure.metric.value,
@@ -278,7 +278,6 @@ class OverlapReporter(PartsReporter):
             anchor="hidden",
             share=True,
         )
-        cell = _cells(result).get(_key(hidden), []) if hidden else []
         return common.claimed(headline, result, cell, hidden)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Headline
-from effio.report.parts import known, valid, value_of
-from effio.report.study import StudyReporter, enough_findings
-from effio.report.study.rates import operation_of
+from effio.report.parts import known, value_of
+from effio.report.study import StudyReporter, cells_of, enough_findings
+from effio.report.study.rates import coordinates, operation_of, place_of, varying
 from effio.store.reader import Result
 from effio.store.records import Figure
 
@@ -37,16 +37,20 @@ class SaturationReporter(StudyReporter):
         most = _most(result)
         if most is None or most.metric.value is None:
             return super().headline(result)
-        where = operation_of(most)
+        access = (most.where.get("pattern"), most.where.get("access"))
+        where = [
+            operation_of(most),
+            place_of(most, varying(result.figures_named("enough_ranks"), coordinates(result))),
+            common.context_of(result),
+        ]
         headline = Headline(
             _NAME,
             round(most.metric.value),
             "1",
-            f"{where}, {common.context_of(result)}",
+            ", ".join(filter(None, where)),
             anchor="study-rates",
         )
-        cells = valid(result, str(most.where.get("access")))
-        return common.claimed(headline, result, cells)
+        return common.claimed(headline, result, cells_of(result, most, {access}))
 
 
 REPORTER = SaturationReporter()

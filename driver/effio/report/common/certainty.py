@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 ONCE = "measured once"
 NO_INTERVAL = "it has no interval"
 OVERLAP = "the 95 % intervals overlap"
-# Their intervals are not shown (judge/repetitions.py).
-CLOSE = "with fewer than five repetitions they are not clearly apart"
+FEW = "fewer than five repetitions have no interval"
 
 
 def bounds_of(figure: Figure | None) -> Interval | None:
@@ -90,14 +89,16 @@ def why_not_known(figure: Figure | None) -> str:
     if is_known(figure):
         return ""
     of = figure.samples if figure is not None else None
-    return ONCE if of is None or of.count < 2 else NO_INTERVAL
+    if of is None or of.count < 2:
+        return ONCE
+    return FEW if _are_few(figure) else NO_INTERVAL
 
 
 def why_not_apart(first: Figure | None, second: Figure | None) -> str:
     """The reason; empty if they are apart."""
     if are_apart(first, second):
         return ""
-    overlap = CLOSE if _are_few(first) or _are_few(second) else OVERLAP
+    overlap = FEW if _are_few(first) or _are_few(second) else OVERLAP
     return why_not_known(first) or why_not_known(second) or overlap
 
 

@@ -15,11 +15,12 @@ _SHORTEST_WIDTH = 1e-9
 _SHORTEST_SLICE = 0.1
 # Repetitions that fall or rise by less than this do not drift.
 _DRIFT = 1.25
-# Of the pairs of repetitions, how many more must go one way than the other (Kendall's tau). All of
-# them where there are few: three in order come by chance in a third of all cases, so that they
-# count only if they differ much.
+# Of the pairs of repetitions, how many more must go one way than the other (Kendall's tau).
 _ONE_WAY = 0.8
-_DRIFT_OF_THREE = 1.5
+# Three in order come by chance in a third of all cases, four in a twelfth: that is not called a
+# drift, and is worth a sentence only if they differ by this factor.
+_FEW = (3, 4)
+_IN_ORDER = 1.5
 
 
 def course(
@@ -45,12 +46,12 @@ def course(
     return middles, rates
 
 
-def _drifts(values: Sequence[float]) -> bool:
+def _goes_one_way(values: Sequence[float], least: float) -> bool:
+    """Whether the last is by this factor above or below the first, and most pairs are in order."""
     if len(values) < 3 or min(values) <= 0:
         return False
     ends = (values[0], values[-1])
-    factor = max(ends) / min(ends)
-    if factor < (_DRIFT_OF_THREE if len(values) == 3 else _DRIFT):
+    if max(ends) / min(ends) < least:
         return False
     import numpy as np  # not at every start
 
@@ -60,26 +61,48 @@ def _drifts(values: Sequence[float]) -> bool:
     return bool(abs(kendall_score(np.asarray(values))) >= _ONE_WAY * pairs)
 
 
+def _drifts(values: Sequence[float]) -> bool:
+    """Whether chance does not explain that they go one way, by the same test as elsewhere."""
+    if not _goes_one_way(values, _DRIFT):
+        return False
+    import numpy as np
+
+    from effio.judge import detection
+
+    return len(values) >= detection.FEWEST and bool(detection.drifts(np.asarray(values)))
+
+
 def drift_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) -> Finding | None:
     """One sentence about all rates, by name, that fall or rise from repetition to repetition."""
-    drifting = {name: values for name, values in rates.items() if _drifts(values)}
-    if not drifting:
+
+    def reported(some: Mapping[str, Sequence[float]]) -> str:
+        def factor(name: str) -> float:
+            first, last = some[name][0], some[name][-1]
+            return max(first, last) / min(first, last)
+
+        worst = sorted(some, key=factor, reverse=True)
+        texts = [
+            f"{name} from {fmt.quantity(some[name][0], unit)} to"
+            f" {fmt.quantity(some[name][-1], unit)}"
+            for name in worst[:2]
+        ]
+        return ", ".join(texts) + (f" and {len(worst) - 2} more" if len(worst) > 2 else "")
+
+    if drifting := {name: values for name, values in rates.items() if _drifts(values)}:
+        text = (
+            f"From repetition to repetition rates drift: {reported(drifting)}. A cache fills, a"
+            " directory grows, or others are at work: the mean says little."
+        )
+        return Finding(text, anchor, "warn")
+    few = {
+        name: values
+        for name, values in rates.items()
+        if len(values) in _FEW and _goes_one_way(values, _IN_ORDER)
+    }
+    if not few:
         return None
-
-    def factor(name: str) -> float:
-        first, last = drifting[name][0], drifting[name][-1]
-        return max(first, last) / min(first, last)
-
-    worst = sorted(drifting, key=factor, reverse=True)
-    reported = [
-        f"{name} from {fmt.quantity(drifting[name][0], unit)} to"
-        f" {fmt.quantity(drifting[name][-1], unit)}"
-        for name in worst[:2]
-    ]
-    more = f" and {len(worst) - 2} more" if len(worst) > 2 else ""
-    return Finding(
-        f"From repetition to repetition rates drift: {', '.join(reported)}{more}. A cache fills, a"
-        " directory grows, or others are at work: the mean says little.",
-        anchor,
-        "warn",
+    text = (
+        f"From the first repetition to the last rates went one way: {reported(few)}. Three or four"
+        " in order also come by chance; more repetitions show whether they drift."
     )
+    return Finding(text, anchor)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from effio import text as fmt
 from effio.store.option_values import place_unit
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Figure, Measurement
 
 # Accesses that every benchmark has keep their color in all figures; 10 and above are accesses.
 ACCESS_STYLES = {"write": 10, "rewrite": 11, "read": 12}
@@ -32,10 +32,13 @@ def is_message(m: Measurement) -> bool:
     return m.access in _MESSAGES
 
 
-def context_of(result: Result) -> str:
-    """Where a number was measured, in a few words: "on 4 ranks, ext4"."""
-    fs = result.run.file_system
-    words = [f"on {fmt.count_of(result.run.system.ranks, 'rank')}", fs.type if fs else ""]
+def context_of(result: Result, cell: Iterable[Measurement] = ()) -> str:
+    """Where a number was measured, in a few words: "on 4 ranks, ext4", or "on 2 of 4 ranks" where
+    others of the run did not take part in its measurements."""
+    fs, of = result.run.file_system, result.run.system.ranks
+    took_part = {m.ranks for m in cell}
+    part = f"{min(took_part)} of " if len(took_part) == 1 and took_part != {of} else ""
+    words = [f"on {part}{fmt.count_of(of, 'rank')}", fs.type if fs else ""]
     return ", ".join(w for w in words if w)
 
 
@@ -97,6 +100,12 @@ def place_text(where: Mapping[str, Any], keys: Sequence[str]) -> str:
             text = fmt.coordinate(value, place_unit(key))
             words.append(text if key in _BARE else f"{name} {text}")
     return ", ".join(word for word in words if word)
+
+
+def cell_of(figure: Figure, others: Iterable[Figure]) -> str:
+    """By what a figure differs from the others of its name; empty for a single one."""
+    places = {str(f.where): f.where for f in (figure, *others)}
+    return place_text(figure.where, differing([*places.values()]))
 
 
 def cell_name(m: Measurement) -> str:

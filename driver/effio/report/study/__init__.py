@@ -320,9 +320,9 @@ def _rate_headline(
     there = structs.replace(figure, where=place)
     axes = varying(result.figures_named("bandwidth"), coordinates(result))
     where = [operation_of(there), place_of(there, axes)]
-    if first:
-        where.append(common.context_of(result))
     cells = cells_of(result, there, {(place.get("pattern"), place.get("access"))})
+    if first:
+        where.append(common.context_of(result, cells))
     alone = members_of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
@@ -399,7 +399,9 @@ class StudyReporter(PartsReporter):
             f" {fmt.quantity(f.metric.value, f.metric.unit)}"
             for f in others
         ]
-        place = [place_of(first, coordinates(result)), common.context_of(result)]
+        parts = {tuple(p) for t in throughputs if t.name == first.name for p in t.passes}
+        cells = cells_of(result, first, parts)
+        place = [place_of(first, coordinates(result)), common.context_of(result, cells)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
             first.metric.value,
@@ -407,8 +409,7 @@ class StudyReporter(PartsReporter):
             "; ".join([", ".join(part for part in place if part), *more]),
             anchor="study",
         )
-        parts = {tuple(p) for t in throughputs if t.name == first.name for p in t.passes}
-        return common.claimed(headline, result, cells_of(result, first, parts), first)
+        return common.claimed(headline, result, cells, first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""
