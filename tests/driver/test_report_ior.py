@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from driver import made
 from effio.report.build import load, report_of
 from effio.report.html import render
@@ -115,17 +117,27 @@ def test_nothing_read_and_a_backend_that_keeps_nothing_are_not_doubted(tmp_path:
     assert not any(doubt in f.text for f in reported(tmp_path, given).findings)
 
 
-def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
-    given = lines()[:1]
-    reads = (1e9, 2e9, 1.5e9, 1.7e9, 1.4e9)
-    for repetition, rate in enumerate((795e6, 188e6, 99e6, 80e6, 40e6), 1):
-        given += [phase("write", 4096, rate), phase("read", 4096, reads[repetition - 1])]
+@pytest.mark.parametrize(
+    ("writes", "level", "said"),
+    [
+        ((795e6, 188e6, 99e6), "info", "went one way: write 4 KiB from 795.0 MB/s to 99.00 MB/s."),
+        ((795e6, 188e6, 99e6, 80e6, 40e6), "warn", "write shared sequential: the values fall by"),
+    ],
+)
+def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(
+    tmp_path: Path, writes: tuple[float, ...], level: str, said: str
+) -> None:
+    given, reads = lines()[:1], (1e9, 2e9, 1.5e9, 1.7e9, 1.4e9)
+    for repetition, write in enumerate(writes, 1):
+        read = reads[repetition - 1]
+        given += [phase("write", 4096, write), phase("read", 4096, read)]
         given[-1]["repetition"] = given[-2]["repetition"] = repetition
     report = reported(tmp_path, made.numbered([*given, made.end()]))
-    drift = [f.text for f in report.findings if "drift" in f.text]
-    assert len(drift) == 1
-    # Reads go up and down: that is scatter.
-    assert "rates drift: write 4 KiB from 795.0 MB/s to 40.00 MB/s. A cache" in drift[0]
+    # Once, and reads go up and down: that is scatter.
+    (drift,) = [f for f in report.findings if "first" in f.text]
+    assert drift.level == level
+    assert said in drift.text
+    assert "read" not in drift.text
 
 
 def test_the_figures_show_the_numbers(tmp_path: Path) -> None:

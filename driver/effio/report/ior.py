@@ -242,13 +242,13 @@ def rate_by_size(result: Result) -> Figure | None:
     )
 
 
-def _drift(result: Result) -> Finding | None:
+def _one_way(result: Result) -> Finding | None:
     some = sorted((m for m in valid(result) if m.rate.value), key=lambda m: m.repetition)
     rates = {
         f"{access} {fmt.quantity(size, 'B')}": [m.rate.value or 0.0 for m in of]
         for (access, size), of in common.grouped(some, lambda m: (m.access, _transfer(m))).items()
     }
-    return common.drift_finding(rates, "B/s", "results")
+    return common.one_way_finding(rates, "B/s", "results")
 
 
 def _worst(
@@ -362,7 +362,7 @@ def _spread_finding(result: Result) -> Finding | None:
 
 class IorReporter(PartsReporter):
     finders = (
-        _drift,
+        _one_way,
         _tail_finding,
         _unequal_finding,
         slow_server_finding,

@@ -159,12 +159,12 @@ def _over_time(m: Measurement) -> Series | None:
     return Series(f"iteration {m.repetition}", middles, rates, m.repetition - 1)
 
 
-def drift_finding(result: Result) -> Finding | None:
+def one_way_finding(result: Result) -> Finding | None:
     rates: dict[str, list[float]] = {}
     for m in sorted(_of_items(valid(result)), key=lambda m: m.repetition):
         if m.rate.value:
             rates.setdefault(_cell_text(_cell(m)), []).append(m.rate.value)
-    return common.drift_finding(rates, "op/s", "rates")
+    return common.one_way_finding(rates, "op/s", "rates")
 
 
 def time_figure(result: Result) -> Figure | None:
@@ -255,7 +255,7 @@ def on_disk_findings(result: Result) -> list[Finding]:
 
 
 class MdtestReporter(PartsReporter):
-    finders = (on_disk_findings, drift_finding, tree_findings, balance_finding)
+    finders = (on_disk_findings, one_way_finding, tree_findings, balance_finding)
     parts = (
         Part("rates-by-phase", "Rates", (rate_figure, rate_table)),
         Part("balance", "Balance of the ranks", (balance_table,)),

@@ -6,7 +6,7 @@ it as `common.…`."""
 from effio.report.common.caches import cache_findings, cache_section, cache_shares
 from effio.report.common.collective import collective_findings
 from effio.report.common.counts import ONE_REPETITION, claimed, interval_of
-from effio.report.common.course import course, drift_finding
+from effio.report.common.course import course, one_way_finding
 from effio.report.common.errors import error_findings, error_section, invalid_cells
 from effio.report.common.hints import hint_section
 from effio.report.common.imported import imported_finding, imported_section
@@ -71,7 +71,6 @@ __all__ = [
     "course",
     "crowding_finding",
     "doubt_findings",
-    "drift_finding",
     "error_findings",
     "error_section",
     "evidence_of",
@@ -90,6 +89,7 @@ __all__ = [
     "limit_finding",
     "mpi_name",
     "odd_findings",
+    "one_way_finding",
     "operation_bytes",
     "option_text",
     "part_name",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from effio import text as fmt
 from effio.report.model import Finding
@@ -13,14 +14,10 @@ from effio.report.model import Finding
 _SHORTEST_WIDTH = 1e-9
 # A last slice shorter than this part of the others says nothing.
 _SHORTEST_SLICE = 0.1
-# Repetitions that fall or rise by less than this do not drift.
-_DRIFT = 1.25
-# Of the pairs of repetitions, how many more must go one way than the other (Kendall's tau).
-_ONE_WAY = 0.8
 # Three in order come by chance in a third of all cases, four in a twelfth: that is not called a
 # drift, and is worth a sentence only if they differ by this factor.
 _FEW = (3, 4)
-_IN_ORDER = 1.5
+_ONE_WAY = 1.5
 
 
 def course(
@@ -46,63 +43,29 @@ def course(
     return middles, rates
 
 
-def _goes_one_way(values: Sequence[float], least: float) -> bool:
-    """Whether the last is by this factor above or below the first, and most pairs are in order."""
-    if len(values) < 3 or min(values) <= 0:
+def _go_one_way(values: Sequence[float]) -> bool:
+    """Whether each is above, or each is below, the one before it, and the last by much."""
+    if len(values) not in _FEW or min(values) <= 0:
         return False
-    ends = (values[0], values[-1])
-    if max(ends) / min(ends) < least:
-        return False
-    import numpy as np  # not at every start
-
-    from effio.judge.detection import kendall_score
-
-    pairs = len(values) * (len(values) - 1) / 2
-    return bool(abs(kendall_score(np.asarray(values))) >= _ONE_WAY * pairs)
+    steps = [later - earlier for earlier, later in pairwise(values)]
+    in_order = min(steps) > 0 or max(steps) < 0
+    return in_order and max(values) / min(values) >= _ONE_WAY
 
 
-def _drifts(values: Sequence[float]) -> bool:
-    """Whether chance does not explain that they go one way, by the same test as elsewhere."""
-    if not _goes_one_way(values, _DRIFT):
-        return False
-    import numpy as np
-
-    from effio.judge import detection
-
-    return len(values) >= detection.FEWEST and bool(detection.drifts(np.asarray(values)))
-
-
-def drift_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) -> Finding | None:
-    """One sentence about all rates, by name, that fall or rise from repetition to repetition."""
-
-    def reported(some: Mapping[str, Sequence[float]]) -> str:
-        def factor(name: str) -> float:
-            first, last = some[name][0], some[name][-1]
-            return max(first, last) / min(first, last)
-
-        worst = sorted(some, key=factor, reverse=True)
-        texts = [
-            f"{name} from {fmt.quantity(some[name][0], unit)} to"
-            f" {fmt.quantity(some[name][-1], unit)}"
-            for name in worst[:2]
-        ]
-        return ", ".join(texts) + (f" and {len(worst) - 2} more" if len(worst) > 2 else "")
-
-    if drifting := {name: values for name, values in rates.items() if _drifts(values)}:
-        text = (
-            f"From repetition to repetition rates drift: {reported(drifting)}. A cache fills, a"
-            " directory grows, or others are at work: the mean says little."
-        )
-        return Finding(text, anchor, "warn")
-    few = {
-        name: values
-        for name, values in rates.items()
-        if len(values) in _FEW and _goes_one_way(values, _IN_ORDER)
-    }
-    if not few:
+def one_way_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) -> Finding | None:
+    """One sentence about all rates, by name, that rise or fall over so few repetitions that no test
+    can call it a drift (judge/detection.py does from five on)."""
+    some = {name: values for name, values in rates.items() if _go_one_way(values)}
+    if not some:
         return None
+    worst = sorted(some, key=lambda name: max(some[name]) / min(some[name]), reverse=True)
+    reported = [
+        f"{name} from {fmt.quantity(some[name][0], unit)} to {fmt.quantity(some[name][-1], unit)}"
+        for name in worst[:2]
+    ]
+    more = f" and {len(worst) - 2} more" if len(worst) > 2 else ""
     text = (
-        f"From the first repetition to the last rates went one way: {reported(few)}. Three or four"
-        " in order also come by chance; more repetitions show whether they drift."
+        f"From the first repetition to the last rates went one way: {', '.join(reported)}{more}."
+        " Three or four in order also come by chance; more repetitions show whether they drift."
     )
     return Finding(text, anchor)
