@@ -430,3 +430,14 @@ def test_runs_of_an_effio_with_short_ids_are_found(
     assert "1 of 3 runs are done already" in done.stderr
     seeds = [record_of(run)["campaign"]["axes"]["order-seed"] for run in runs_of(with_engine)]
     assert sorted(seeds) == [3, 64, 13321]
+
+
+def test_a_point_of_more_nodes_than_there_are_does_not_stop_the_others(
+    with_engine: Effio, write: Callable[[str], None]
+) -> None:
+    write('[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 2\n' + NULL
+          + "[step.sweep]\nranks-per-node = [1, 2]\n")  # fmt: skip
+    done = run_campaign(with_engine, code=2)
+    assert "--ranks 2 --ranks-per-node 1 needs 2 nodes, and this machine is one" in done.stderr
+    (run,) = runs_of(with_engine)
+    assert record_of(run)["campaign"]["axes"] == {"ranks-per-node": 2}

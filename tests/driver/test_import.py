@@ -9,6 +9,7 @@ other ones of h5bench follow published examples. Expected values are read from t
 
 from __future__ import annotations
 
+import csv
 import json
 from datetime import datetime, timezone
 from pathlib import Path
@@ -401,3 +402,11 @@ def test_the_number_of_a_run_with_several_cells_names_its_own(effio: Effio) -> N
     assert "reads, from memory or storage: not known" in first
     assert "writes" not in first
     assert "label" not in first
+
+
+def test_a_rate_that_effio_did_not_judge_is_not_called_valid(effio: Effio) -> None:
+    assert _import(effio, FOREIGN / "ior.txt")[0] == 0
+    [row] = csv.DictReader(
+        effio.call("table", "--value", "write", "--format", "csv").stdout.splitlines()
+    )
+    assert (row["counted"], row["verdict"]) == ("1", "")

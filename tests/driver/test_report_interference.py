@@ -6,11 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from driver import made
 from effio.report.build import report_of
 from effio.report.draw import figure_data
 from effio.report.html import render
+from effio.report.listing import line_of
 from effio.report.model import Report, Table
+from effio.store.folder import RunFolder
 from effio.store.reader import read_result
 
 NAMES = {1: "ior", 2: "mdtest"}
@@ -65,6 +69,36 @@ def made_lines() -> list[made.Line]:
             made.end(),
         ]
     )
+
+
+def with_first_group(*words: str) -> list[made.Line]:
+    """The command line of the first of two groups."""
+    run, *others = made_lines()
+    commands = [["effio-mpi", *words], ["effio-mpi", "mdtest", "--items", "10"]]
+    groups = [
+        {"number": n, "benchmark": c[1], "ranks": 1, "first_rank": n - 1, "command": c}
+        for n, c in enumerate(commands, 1)
+    ]
+    own = {"groups": groups, "turns": [[1], [2], [1, 2]], "rounds": 3, "place": "/d/r.turns"}
+    return [run | {"interference": own}, *others]
+
+
+@pytest.mark.parametrize(
+    ("words", "simulated"),
+    [
+        (["ior", "--backend", "null"], True),
+        (["libraries", "--libraries=null", "--read=off"], True),
+        (["ior", "--backend", "posix", "--name", "null"], False),
+    ],
+)
+def test_a_group_of_the_backend_null_is_simulated(
+    tmp_path: Path, words: list[str], simulated: bool
+) -> None:
+    path = made.write(tmp_path / "result.jsonl", with_first_group(*words))
+    result = read_result(path)
+    assert (line_of(RunFolder(tmp_path), result)["mark"] == "simulated") is simulated
+    said = "Simulated: a group has the backend null, which touches no storage."
+    assert (said in texts(report_of("r", result))) is simulated
 
 
 def texts(interference: Report) -> list[str]:

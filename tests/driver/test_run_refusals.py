@@ -96,6 +96,16 @@ def test_a_job_script_is_offered_only_where_the_launcher_speaks_of_jobs(
         (("b-eff-io", "--label", "../x"), 2, "--label"),
         (("b-eff-io", "--nodes", "2"), 2, "--ranks-per-node"),
         (("b-eff-io", "-n", "9", "--nodes", "2", "--ranks-per-node", "4"), 2, "does not fit"),
+        (
+            ("ior", "--backend", "sim", "-n", "3", "--ranks-per-node", "2"),
+            2,
+            "effio: --ranks 3 --ranks-per-node 2 needs 2 nodes, and this machine is one\n",
+        ),
+        (
+            ("ior", "--backend", "sim", "--nodes", "2", "--ranks-per-node", "1"),
+            2,
+            "effio: --ranks 2 --nodes 2 --ranks-per-node 1 needs 2 nodes, and this machine is one",
+        ),
         (("b-eff-io", "--engine", "nothing"), 6, "no engine 'nothing'"),
         (("b-eff-io", "--batch", "cron"), 2, "cron"),
         (("together", "-g", "1: ior"), 2, "effio run starts one benchmark"),

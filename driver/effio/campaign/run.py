@@ -19,7 +19,7 @@ from effio.campaign.points import Names, Point, Settings, Unit
 from effio.campaign.state import CampaignFolder, UnitState, code_of_folder, damage_of
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
-from effio.launch import job
+from effio.launch import job, places
 from effio.launch.choose import NoLauncherError
 from effio.launch.commands import carry_out
 from effio.launch.live import LiveView
@@ -239,6 +239,7 @@ class CampaignRun:
         try:
             ready = replace(unit, point=self._with_values(unit))
             self._judge(ready)
+            places.refuse_more_nodes(self.order.request(ready, self.folder.name))
         except NoValueError as error:
             return UnitDone(unit, ExitCode.ENVIRONMENT, f"not run: {error}")
         except EffioError as error:

@@ -26,7 +26,7 @@ from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine
-from effio.launch.places import ranks_stay_here, refuse_too_many
+from effio.launch.places import ranks_stay_here, refuse_more_nodes, refuse_too_many
 from effio.store import abilities, proof, safe_files, traffic
 from effio.store import folder as store
 from effio.store.environment import SITE_NAMES, kept_environment, of_secret
@@ -177,6 +177,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         request.engine, request.machine, request.launcher, request.launcher_options
     )
     refuse_too_many(request)
+    refuse_more_nodes(request)
     folder = runs.create(request.benchmark, request.label)
     program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
     launch = launch_of(request, launcher, program, request.machine)

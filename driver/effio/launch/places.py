@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,23 @@ def refuse_too_many(request: Request, environment: Mapping[str, str] = os.enviro
             f"{fmt.count_of(request.ranks.total, 'rank')} on this machine: they need more than"
             f" {fmt.size(needed)} of memory, and it has {fmt.size(memory)}",
             hint="start fewer ranks; --plan --plan-ranks plans for a larger machine",
+        )
+
+
+def refuse_more_nodes(request: Request, environment: Mapping[str, str] = os.environ) -> None:
+    """Open MPI answers in its own terms (PPR); MPICH starts all ranks on this machine."""
+    ranks = request.ranks
+    needed = max(ranks.nodes or 1, -(-ranks.total // (ranks.per_node or ranks.total)))
+    here = replace(request, ranks=replace(ranks, nodes=None))
+    if needed > 1 and ranks_stay_here(here, environment):
+        asked = [(f"--ranks {ranks.total}", True)]
+        asked += [(f"--nodes {ranks.nodes}", ranks.nodes is not None)]
+        asked += [(f"--ranks-per-node {ranks.per_node}", ranks.per_node is not None)]
+        words = " ".join(text for text, given in asked if given)
+        raise EffioError(
+            f"{words} needs {needed} nodes, and this machine is one",
+            hint="use fewer ranks or more of them per node, a batch job (--batch), or name the"
+            " nodes to the launcher (--launcher-option)",
         )
 
 

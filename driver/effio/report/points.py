@@ -202,6 +202,8 @@ def _value_of(run: Judged, wanted: str) -> Number:
     own = f"no interval: the median of {count_of(len(rates), 'rate')}"
     places = short_of(evidence_of([m for m in those if m.valid]), run.result.run)
     valid = all(m.valid for m in those) if those else None
+    if valid and run.result.is_imported:
+        valid = None
     return Number(f"{wanted} rate", unit, median(rates) if rates else None, own, places, valid)
 
 

@@ -60,6 +60,11 @@ class Result:
         return self.end.status if self.end else "unfinished"
 
     @property
+    def is_imported(self) -> bool:
+        """Another program measured: effio judged nothing."""
+        return "imported" in self.run.extra
+
+    @property
     def tags(self) -> list[str]:
         return tags_of(self.record, self.notes)
 

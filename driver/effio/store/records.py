@@ -9,6 +9,7 @@ them in a fifth of the time.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
@@ -301,6 +302,10 @@ class Clock(Record):
     skew: ClockSkew | None = None
 
 
+# In the command line of a group of interference.
+_OF_NULL = re.compile(r"--(backend|libraries)[ =]null( |$)")
+
+
 class Run(BaseModel):
     """The first line. `extra` holds what the benchmark adds under its own name."""
 
@@ -327,9 +332,20 @@ class Run(BaseModel):
 
     @property
     def simulated(self) -> bool:
-        """No storage was touched: the times are a model's, or the backend keeps nothing."""
+        """No storage was touched: the times are a model's, or the backend keeps nothing, of the run
+        or of a group of interference."""
+        if self.clock.virtual or (self.manifest is not None and not self.manifest.real):
+            return True
         name = self.backend.name if self.backend else self.options.get("backend")
-        return self.clock.virtual or name == "null"
+        return name == "null" or any(map(_OF_NULL.search, self._groups))
+
+    @property
+    def _groups(self) -> list[str]:
+        """The command lines of the groups of interference."""
+        own = self.extra.get("interference")
+        groups = own.get("groups") if isinstance(own, dict) else None
+        some = [g for g in groups if isinstance(g, dict)] if isinstance(groups, list) else []
+        return [" ".join(map(str, c)) for g in some if isinstance(c := g.get("command"), list)]
 
     @property
     def in_memory(self) -> bool:

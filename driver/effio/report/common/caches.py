@@ -57,8 +57,12 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     """Where the bytes of the headline's own cell were; of all measurements where the headline is no
     number of bytes. Only what was on storage gets a tick."""
     if result.run.simulated:
-        why = "time is virtual" if result.run.clock.virtual else "the backend null keeps nothing"
-        text = f"Simulated: {why} and no storage was touched."
+        why = "time is virtual and no storage was touched"
+        if not result.run.clock.virtual:
+            why = "the backend null keeps nothing and no storage was touched"
+            if "interference" in result.run.extra:  # the other groups may have storage
+                why = "a group has the backend null, which touches no storage"
+        text = f"Simulated: {why}."
         return [Finding(text, "caches", "info", "cache")]
     if result.run.file_system is None:
         return []  # messages only: nothing to cache
