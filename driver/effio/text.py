@@ -269,6 +269,11 @@ def plain(text: object, limit: int = 2000) -> str:
     return out + "…" if len(stripped) > limit else out
 
 
+def encodable(text: str) -> str:
+    """The text as UTF-8 takes it: a file's name may have other bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
 _SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "min": 60.0, "h": 3600.0}
 
 

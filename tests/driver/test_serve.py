@@ -224,6 +224,33 @@ def test_a_damaged_run_harms_no_other(runs: Path, server: Server) -> None:
     assert "not JSON" in text
 
 
+def test_a_link_to_nothing_in_a_run_harms_no_page(runs: Path, server: Server) -> None:
+    (runs / FIRST / "mine").symlink_to("nothing")
+    assert _ask(server, f"/{_token(server)}/run/{FIRST}")[0] == 200
+
+
+def test_a_name_that_is_not_utf_8_is_listed_and_has_a_page(runs: Path, server: Server) -> None:
+    (runs / FIRST).rename(runs / os.fsdecode(b"2026-gr\xf6sse"))
+    status, text, _ = _ask(server, f"/{_token(server)}/")
+    assert status == 200
+    assert 'href="run/2026-gr%F6sse"' in text
+    assert _ask(server, f"/{_token(server)}/run/2026-gr%F6sse")[0] == 200
+
+
+@pytest.mark.parametrize("count", [21, 900, 1100])
+def test_more_runs_than_can_be_compared_are_refused_in_words(server: Server, count: int) -> None:
+    ticked = "&".join(f"run={n if count > 1000 else n * 10**20}" for n in range(count))
+    status, text, _ = _ask(server, f"/{_token(server)}/compare?{ticked}")
+    assert status in (400, 409)
+    assert text == "at most 20 runs can be compared: go back and tick fewer\n"
+
+
+def test_a_removed_run_leaves_a_next_step(server: Server) -> None:
+    status, text, _ = _ask(server, f"/{_token(server)}/run/20250101T000000Z-gone")
+    assert status == 404
+    assert text.endswith("load the list of runs again\n")
+
+
 def test_runs_are_grouped_by_campaign_with_what_shows_them_apart(runs: Path) -> None:
     generate(runs, 11)
     app = App(Shelf(runs), "t", 1)

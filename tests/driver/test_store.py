@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -376,3 +377,40 @@ def test_ranks_that_were_not_given_are_chosen(
     asked: tuple[int | None, int | None, int | None], machine: Machine, ranks: Ranks
 ) -> None:
     assert default_ranks(*asked, machine)[0] == ranks
+
+
+# "größe" as systems wrote it before UTF-8.
+LATIN = os.fsdecode(b"gr\xf6\xdfe")
+
+
+def test_names_that_are_not_utf_8_stop_no_command(effio: Effio, result_file: Path) -> None:
+    """Of the store's folder, of a run and of an imported file: tables, pages and records hold
+    them."""
+    runs = effio.cwd / LATIN
+    (runs / f"20260101T000000Z-{LATIN}").mkdir(parents=True)
+    result_file.rename(runs / f"20260101T000000Z-{LATIN}" / "result.jsonl")
+    for words in (
+        ["query", "SELECT path FROM runs"],
+        ["export", "last", "--what", "runs", "--output", "runs.csv"],
+        ["report", "last", "--output", "page.html"],
+        ["note", "last", f"of {LATIN}"],
+        ["runs"],
+    ):
+        done = effio.call("--runs", runs, *words)
+        assert done.returncode == 0, done.stderr
+    assert "of gr??e" in done.stdout
+    foreign = effio.cwd / f"{LATIN}.txt"
+    shutil.copyfile(Path(__file__).parent / "foreign" / "ior.txt", foreign)
+    done = effio.call("--runs", runs, "import", foreign)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_record_holds_names_that_are_not_utf_8(store: Store) -> None:
+    """It could not be read again: the run counted as failed, and as of no campaign."""
+    folder = store.create("b-eff-io")
+    folder.write_record(
+        _record(folder, directory=f"/{LATIN}", outcome={"status": "done", "exit_code": 0})
+    )
+    record = folder.record()
+    assert record is not None
+    assert record.directory == "/gr??e"

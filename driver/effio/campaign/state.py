@@ -101,7 +101,7 @@ class CampaignFolder:
             safe_files.make_directories(self.path, self.runs.root)
             root = self.runs.root
             safe_files.write_atomically(self.path / "campaign.toml", text, below=root)
-            written = json.dumps(called.model_dump(by_alias=True), indent=2)
+            written = safe_files.json_text(called.model_dump(by_alias=True), indent=2)
             safe_files.write_atomically(self.path / "campaign.json", written + "\n", below=root)
         except OSError as error:
             raise results_error(self.path, error) from None

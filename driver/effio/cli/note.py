@@ -43,7 +43,7 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 def _with(said: Notes, text: str | None, tags: tuple[str, ...], gone: tuple[str, ...]) -> Notes:
     kept = [tag for tag in checked_tags((*said.tags, *tags)) if tag not in gone]
-    new = [{"time": now_utc(), "text": text}] if text else []
+    new = [{"time": now_utc(), "text": fmt.encodable(text)}] if text else []
     try:
         return Notes.model_validate(
             {"tags": kept, "notes": [*(note.model_dump() for note in said.notes), *new]}

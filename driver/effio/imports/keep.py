@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import effio
+from effio import text as fmt
 from effio.errors import results_error
 from effio.imports import formats
 from effio.imports.model import STATEMENT, Imported, Source, lines, time_text
@@ -65,15 +66,17 @@ def _keep(run: Imported, source: Source, store: Store, tags: Sequence[str]) -> R
     folder = store.create(run.benchmark, LABEL)
     with _complete_or_gone(folder):
         text = "".join(
-            json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n"
+            json.dumps(line, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
             for line in lines(run, source)
         )
         with safe_files.creating(folder.path / RESULT) as stream:
-            stream.write(text.encode())
+            stream.write(fmt.encodable(text).encode())
         read = folder.result()  # what cannot be read again is not kept
         assert read.end is not None
         folder.write_record(_record(folder, run, source, read.end.status, read.end.exit_code))
-        note = Note(time=now_utc(), text=f"{STATEMENT}: {source.format} of {source.name}")
+        note = Note(
+            time=now_utc(), text=fmt.encodable(f"{STATEMENT}: {source.format} of {source.name}")
+        )
         folder.write_notes(Notes(tags=tuple(dict.fromkeys([LABEL, *tags])), notes=(note,)))
         folder.seal()
     return folder

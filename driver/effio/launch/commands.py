@@ -5,7 +5,6 @@ warmed. Each is a list of words that goes to its program as it is; no shell sees
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 import signal
@@ -121,6 +120,6 @@ def carry_out(
 def _note(folder: Path, entry: Mapping[str, object]) -> None:
     try:
         with safe_files.updating(folder / COMMANDS, append=True) as stream:
-            stream.write((json.dumps(entry) + "\n").encode())
+            stream.write((safe_files.json_text(entry) + "\n").encode())
     except OSError:
         return  # the folder is sealed afterwards, which says what it lacks

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import platform
 import shlex
@@ -168,7 +167,8 @@ def data_directories(request: Request) -> list[str]:
 
 def _write_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
     kept = kept_environment(environment, load_site().results.environment)
-    safe_files.write_atomically(folder.path / store.ENVIRONMENT, json.dumps(kept, indent=2) + "\n")
+    text = safe_files.json_text(kept, indent=2) + "\n"
+    safe_files.write_atomically(folder.path / store.ENVIRONMENT, text)
 
 
 def run_here(request: Request, runs: Store, view: LiveView) -> Finished:

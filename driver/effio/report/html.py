@@ -196,7 +196,7 @@ def render(
         head = Section("overview", "Overview", together)
     page = ""
     for limits in STEPS:
-        page = _render(reports, sources, head, limits)
+        page = fmt.encodable(_render(reports, sources, head, limits))
         if len(page.encode()) < MAX_PAGE_BYTES:
             break
     return page

@@ -26,11 +26,11 @@ from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Quantity, Table
 from effio.report.parts import differing
 from effio.report.registry import reporter_of
 from effio.store.evidence import evidence_of, is_reading, short_of
-from effio.store.index import Entry, Index, encodable
+from effio.store.index import Entry, Index
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.table import AXIS
-from effio.text import count_of
+from effio.text import count_of, encodable
 
 # What says where a result went, not what was measured.
 _NO_AXES = frozenset({"dir", "result", "progress", "quiet", "name", "label"})

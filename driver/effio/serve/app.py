@@ -12,12 +12,13 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from urllib.parse import parse_qs, unquote_to_bytes, urlencode
+from urllib.parse import parse_qs, quote, unquote_to_bytes, urlencode
 
 import jinja2
 from markupsafe import Markup
@@ -41,6 +42,8 @@ _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
 _MAX_TARGET = 16_384
 _MOST_COMPARED = 20
+_TOO_MANY = f"at most {_MOST_COMPARED} runs can be compared: go back and tick fewer"
+_MOST_FIELDS = 1000
 # Runs in the list unless all are requested: a page of ten thousand takes a browser many seconds.
 _MOST_LISTED = 500
 _COMMON = {
@@ -71,16 +74,14 @@ def _refusal(status: int, text: str, **more: str) -> Response:
 
 
 _NOT_FOUND = "not found"
+_GONE = "not found: no such run is here, or it has no such file; load the list of runs again"
 
 
 def _segments(path: str) -> list[str] | None:
     """The decoded parts of a path; None for one that no link of ours has."""
     parts = []
     for raw in path.split("/")[1:]:
-        try:
-            part = unquote_to_bytes(raw).decode("utf-8")
-        except UnicodeDecodeError:
-            return None
+        part = os.fsdecode(unquote_to_bytes(raw))
         if part in (".", "..") or any(sign in part for sign in "/\\\0"):
             return None
         parts.append(part)
@@ -104,6 +105,7 @@ class App:
         )
         self._environment.filters["groupby_in_order"] = _grouped
         self._environment.filters["prose"] = fmt.prose
+        self._environment.filters["urlencode"] = lambda name: quote(os.fsencode(name), safe="")
         self._environment.globals["counted"] = fmt.count_of
         self._report = lru_cache(maxsize=8)(self._drawn)
 
@@ -114,12 +116,16 @@ class App:
         if method not in ("GET", "HEAD"):
             return _refusal(405, "read only", Allow="GET, HEAD")
         if not target.startswith("/") or len(target) > _MAX_TARGET:
-            return _refusal(400, "bad request")
+            return _refusal(400, "bad request" if "?" not in target else _TOO_MANY)
         path, _, query = target.partition("?")
         parts = _segments(path)
-        if not parts or not hmac.compare_digest(parts[0].encode(), self._token.encode()):
+        if not parts or not hmac.compare_digest(os.fsencode(parts[0]), self._token.encode()):
             return _refusal(404, _NOT_FOUND)
-        return self._route(parts[1:], parse_qs(query, max_num_fields=1000))
+        try:
+            fields = parse_qs(query, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            return _refusal(409, _TOO_MANY)
+        return self._route(parts[1:], fields)
 
     def _route(self, parts: list[str], query: Mapping[str, list[str]]) -> Response:
         try:
@@ -142,6 +148,9 @@ class App:
                     return self._page(query.get("run", []))
         except EffioError as error:
             return _refusal(409, error.message)
+        except OSError as error:
+            # A run is removed, or its files are, while they are read.
+            return _refusal(409, f"it cannot be read ({error.strerror}): load it again")
         return _refusal(404, _NOT_FOUND)
 
     def _list(self, query: Mapping[str, list[str]]) -> Response:
@@ -178,18 +187,18 @@ class App:
         if not names:
             return _refusal(409, "tick the runs that are to be compared, then press Compare")
         if len(names) > _MOST_COMPARED:
-            return _refusal(409, f"at most {_MOST_COMPARED} runs can be compared")
+            return _refusal(409, _TOO_MANY)
         folders = [self.shelf.folder(name) for name in dict.fromkeys(names)]
         paths = [folder.path for folder in folders if folder is not None]
         if len(paths) != len(folders):
-            return _refusal(404, _NOT_FOUND)
+            return _refusal(404, _GONE)
         stamps = tuple(_changed(path) for path in paths)
         return _answer(200, self._report(tuple(paths), stamps), "text/html")
 
     def _campaign(self, name: str) -> Response:
         runs = self.shelf.runs_of_campaign(name, every=False)
         if not runs:
-            return _refusal(404, _NOT_FOUND)
+            return _refusal(404, _GONE)
         store = Store(self.shelf.root)
         charts, scale = charts_section(charts_of(store, name), runs), scale_of(store, name)
         report = campaign_report(name, runs, rules=self._rules, charts=charts, scale=scale)
@@ -199,7 +208,7 @@ class App:
     def _trend(self, name: str, as_data: bool) -> Response:
         runs = self.shelf.runs_of_campaign(name, every=True)
         if not runs:
-            return _refusal(404, _NOT_FOUND)
+            return _refusal(404, _GONE)
         trend = trend_of(name, runs)
         if as_data:
             return _answer(200, json.dumps(trend_data(trend)), "application/json")
@@ -212,7 +221,7 @@ class App:
     def _file(self, name: str, file: str) -> Response:
         path = self.shelf.file(name, file)
         if path is None:
-            return _refusal(404, _NOT_FOUND)
+            return _refusal(404, _GONE)
         try:
             text = safe_files.read_text(path, errors="replace")
         except OSError as error:
@@ -238,7 +247,7 @@ def _fits(run: Shown, wanted: Mapping[str, str]) -> bool:
 
 def _changed(path: Path) -> int:
     """When anything in a run's folder last changed."""
-    return max((entry.stat().st_mtime_ns for entry in path.iterdir()), default=0)
+    return max((entry.lstat().st_mtime_ns for entry in path.iterdir()), default=0)
 
 
 def _hash(text: str) -> str:

@@ -17,7 +17,6 @@ progress.json     how far it is, while it continues
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -121,7 +120,7 @@ class RunFolder:
             return None
 
     def write_record(self, record: RunRecord) -> None:
-        text = json.dumps(record.model_dump(by_alias=True), indent=2)
+        text = safe_files.json_text(record.model_dump(by_alias=True), indent=2)
         write_atomically(self.path / RECORD, text + "\n")
 
     def notes(self) -> Notes:
@@ -135,7 +134,7 @@ class RunFolder:
             return Notes()
 
     def write_notes(self, said: Notes) -> None:
-        text = json.dumps(said.model_dump(by_alias=True), indent=2)
+        text = safe_files.json_text(said.model_dump(by_alias=True), indent=2)
         try:
             write_atomically(self.path / NOTES, text + "\n")
         except OSError as error:

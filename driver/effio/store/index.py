@@ -24,6 +24,7 @@ import effio
 from effio.store.folder import NOTES, RECORD, RESULT, SUMS, RunFolder, Store
 from effio.store.reader import Result, ResultError
 from effio.store.table import TABLES, Row, kind_of_value, rows_of
+from effio.text import encodable
 
 _LAYOUT = 1
 WAIT_SECONDS = 30.0
@@ -239,7 +240,7 @@ class Index:
         )
         if isinstance(result, Result):
             for part in TABLES:
-                self._keep(name, part, list(rows_of(part, encodable(folder.id), result)))
+                self._keep(name, part, list(rows_of(part, folder.id, result)))
 
     def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> None:
         if not rows:
@@ -269,7 +270,3 @@ class Index:
             )
             number = self._columns[part, name] = int(made.lastrowid or 0)
         return number
-
-
-def encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -142,6 +142,11 @@ def json_of(text: str) -> Any:
     return value
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON that `json_of` takes, also of names that are not UTF-8."""
+    return fmt.encodable(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
 def sha256_of(path: Path) -> str:
     with reading(path, most=None) as stream:
         return sha256_of_stream(stream)

@@ -64,7 +64,7 @@ def run_row(name: str, result: Result) -> Row:
         "engine_revision": run.engine.revision,
         "command": json.dumps(run.command),
         "options": json.dumps(run.options),
-        "path": str(result.path),
+        "path": fmt.encodable(str(result.path)),
         "notes": "; ".join(note.text for note in result.notes.notes) or None,
         **_campaign(result),
     }
@@ -148,6 +148,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
 
 
 def rows_of(table: str, name: str, result: Result) -> Iterable[Row]:
+    name = fmt.encodable(name)
     if table == "runs":
         return [run_row(name, result)]
     return (measurement_rows if table == "measurements" else figure_rows)(name, result)

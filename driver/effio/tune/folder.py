@@ -123,7 +123,9 @@ class TuningFolder:
 
     def keep(self, called: Called, text: str) -> None:
         self.write("space.toml", text)
-        self.write("call.json", json.dumps(called.model_dump(by_alias=True), indent=2) + "\n")
+        self.write(
+            "call.json", safe_files.json_text(called.model_dump(by_alias=True), indent=2) + "\n"
+        )
 
     def called(self) -> Called:
         file = self.path / "call.json"
@@ -192,7 +194,7 @@ class TuningFolder:
                     stream.seek(-1, os.SEEK_END)
                     if stream.read(1) != b"\n":
                         stream.write(b"\n")
-                stream.write(line.model_dump_json().encode() + b"\n")
+                stream.write(safe_files.json_text(line.model_dump()).encode() + b"\n")
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
