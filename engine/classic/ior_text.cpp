@@ -190,7 +190,9 @@ class TextReport : public IorReport {
     static std::string options_text(const IorOptions& o, const ior::Setup& s) {
         std::string text = "Options: \n";
         for (const auto& [key, value] : ior_options_shown(o, s)) {
-            text += option(key, value.is_string() ? value.get<std::string>() : value.dump());
+            text += option(key, value.is_string()
+                                    ? value.get<std::string>()
+                                    : value.dump(-1, ' ', false, Json::error_handler_t::replace));
         }
         return text;
     }

@@ -80,7 +80,8 @@ void RunMarks::make(Json& manifest) {
     }
     at_abrupt_end_ = std::make_unique<const AtAbruptEnd>(session_, [this] { remove(); });
     if (session_.comm.is_root()) {
-        const std::string text = manifest.dump() + "\n";
+        const std::string text =
+            manifest.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
         for (const auto& path : paths_) (void)write_mark(path, text);
     }
     int made = 1;

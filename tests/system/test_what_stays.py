@@ -210,3 +210,13 @@ def test_requested_waiting_is_progress(
     job = ["classic", "ior", *SMALL, "-o", data / "x", "-O", "effio.watchdog=1s", *words]
     run = any_engine.run(job, tmp_path)
     assert run.code == 0, run
+
+
+def test_a_directory_whose_name_is_not_utf_8(any_engine: Engine, tmp_path: Path) -> None:
+    """The mark of a run in its data directory holds the directory's name: the job aborted."""
+    there = tmp_path / os.fsdecode(b"gr\xf6sse")
+    there.mkdir()
+    words = ["ior", "--backend", "posix", "--dir", there, "--block", "64KiB", "--transfer", "64KiB"]
+    run = any_engine.run([*words, "--result", tmp_path / "r.jsonl"], tmp_path, ranks=1)
+    assert run.code == 0, run
+    assert list(there.iterdir()) == []

@@ -308,7 +308,9 @@ class GroupTurn {
     /// Collective over the job: what the groups did, on its root.
     TurnDone gather() {
         const auto texts =
-            all_.gather(works_ && comm_.is_root() ? to_json(part_).dump() : std::string());
+            all_.gather(works_ && comm_.is_root()
+                            ? to_json(part_).dump(-1, ' ', false, Json::error_handler_t::replace)
+                            : std::string());
         TurnDone done{task_.round, task_.turn, {}};
         for (const auto& text : texts) {
             if (!text.empty()) done.parts.push_back(part_from(Json::parse(text)));
