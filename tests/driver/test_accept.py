@@ -17,6 +17,7 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.campaign.state import Called, CampaignFolder
 from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.outcomes import Outcome
@@ -27,6 +28,7 @@ from effio.report.acceptance import value_of
 from effio.report.model import Quantity
 from effio.store.folder import Store
 from effio.store.reader import read_result
+from effio.store.run_record import CampaignPart, RunRecord
 
 MIB = 1 << 20
 _STRIDE = 7  # does not divide any of the counts used
@@ -43,10 +45,11 @@ def around(mean: float, deviation: float, count: int) -> list[float]:
 
 def ior(
     folder: Path, name: str, rates: Sequence[float], access: str = "write", transfer: int = 4 * MIB,
-    labels: dict[str, str] | None = None, nodes: int = 1, **more: Any,
+    labels: dict[str, str] | None = None, nodes: int = 1,
+    options: dict[str, Any] | None = None, **more: Any,
 ) -> Judged:  # fmt: skip
     where = {"files": "per-process", "transfer_bytes": transfer, "block_bytes": 1 << 30}
-    lines = [made.run_line(benchmark="ior", options={"files": "per-process"})]
+    lines = [made.run_line(benchmark="ior", options={"files": "per-process", **(options or {})})]
     for i, rate in enumerate(rates):
         line = made.measurement(access, "per-process sequential", 1, rate, benchmark="ior",
                                 where=where, repetition=i + 1, nodes=nodes, **more)  # fmt: skip
@@ -214,6 +217,24 @@ def test_steady(tmp_path: Path) -> None:
     assert run("b", False).ruling is Ruling.FAIL
     assert run("c", None).ruling is Ruling.OPEN
     assert run("d", True, 301.0).reason == "2 took up to 5 min 01 s"
+    assert run("e", None).reason.endswith("not known to be steady: measure with --steady")
+    # Not that of a run that had the option, and ended before it was known.
+    asked = ior(tmp_path, "f", [1e9] * 2, detail={"steady": None}, options={"steady": True})
+    assert one(steady, [asked]).reason.endswith("longer, or with a shorter --steady-slice")
+
+
+def test_a_ruling_on_a_campaign_that_was_shrunk_says_so(tmp_path: Path) -> None:
+    run = ior(tmp_path, "a", [1e9, 2e9])
+    part = CampaignPart.model_construct(name="small", step="ior-1")
+    record = RunRecord.model_construct(campaign=part)
+    run = replace(run, result=replace(run.result, record=record))
+    limit = rule(kind="limit", at_most="2GB/s")
+    reasons = []
+    for scale in (1.0, 0.01):
+        called = Called(file="f", directory="d", ranks=1, scale=scale)
+        CampaignFolder(Store(tmp_path), "small").keep(called, "")
+        reasons.append(one(limit, [run]).reason)
+    assert reasons == ["", "measured at --scale 0.01, not as asked"]
 
 
 def test_valid_and_limits(tmp_path: Path) -> None:

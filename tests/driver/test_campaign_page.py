@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 from driver import made
 from driver.conftest import Effio
 from effio.campaign.file import load
+from effio.campaign.state import scale_of
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
 from effio.report.campaign import (
@@ -24,7 +25,6 @@ from effio.report.campaign import (
     points_table,
     runs_of,
 )
-from effio.report.charts import scale_of
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (

@@ -283,3 +283,12 @@ def changes(before: Called | None, points: Sequence[Point]) -> Changes:
         [title for point, title in now.items() if point not in known],
         [title for point, title in known.items() if point not in now],
     )
+
+
+def scale_of(store: Store, campaign: str) -> float:
+    """The factor by which a campaign shrank its sizes, counts and times."""
+    try:
+        called = CampaignFolder(store, campaign).called()
+    except EffioError:  # of another version of effio
+        return 1.0
+    return called.scale if called is not None else 1.0

@@ -61,10 +61,10 @@ def _campaign(
     name: str, store: Store, target: Path | None, rules: str | None
 ) -> tuple[Report, Path]:
     """The report of a campaign, and where its page is."""
-    from effio.campaign.state import FOLDER
+    from effio.campaign.state import FOLDER, scale_of
     from effio.judge.rules import load_rules
     from effio.report.campaign import campaign_report, numbers_section, runs_of
-    from effio.report.charts import charts_of, charts_section, kept_file, scale_of
+    from effio.report.charts import charts_of, charts_section, kept_file
 
     runs = runs_of(store.folders(), name)
     if not runs:

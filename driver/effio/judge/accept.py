@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from effio import text as fmt
-from effio.judge import guard, repetitions, statistics
+from effio.judge import gather, guard, repetitions, statistics
 from effio.judge import rules as data
 from effio.judge.conditions import compared, conditions_text
 from effio.judge.differences import other_workload
@@ -73,7 +73,9 @@ def _outcome(
         blank = replace(blank, projection=projected[0])
     try:
         _usable(rule, picked, lacking, rehearse)
-        return _project(blank, rule, picked) if projected else _judge(blank, rule, picked)
+        found = _project(blank, rule, picked) if projected else _judge(blank, rule, picked)
+        scaled = gather.scales_text(found.runs) if found.value is not None else ""
+        return replace(found, reason=_and(found.reason, scaled))
     except OpenError as error:
         failed = None if projected else _failed_all_the_same(blank, rule, picked, rehearse)
         return replace(failed or blank, reason=_and(failed.reason if failed else "", str(error)))
@@ -420,9 +422,9 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
             return _ruled(found, False, f"{len(late)} took up to {fmt.duration(max(late))}")
     unknown = sum(t is None for t in reported)
     if unknown:
-        raise OpenError(
-            f"{unknown} of {len(picked)} are not known to be steady: measure with --steady"
-        )
+        asked = all(p.run.result.run.options.get("steady") for p in picked)
+        more = "longer, or with a shorter --steady-slice" if asked else "with --steady"
+        raise OpenError(f"{unknown} of {len(picked)} are not known to be steady: measure {more}")
     return _ruled(found, True)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from effio.campaign.state import FOLDER, series_name, state_of
+from effio.campaign.state import FOLDER, scale_of, series_name, state_of
 from effio.errors import EffioError
 from effio.judge.compare import Side
 from effio.judge.samples import Judged
@@ -185,3 +185,15 @@ def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None
     else:
         name = runs[0].name + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
     return Side(name, runs)
+
+
+def scales_text(runs: Iterable[Judged]) -> str:
+    """That a campaign was shrunk and so measured less than its steps are named for; empty if none
+    was."""
+    campaigns = {
+        (run.path.parent, run.result.record.campaign.name)
+        for run in runs
+        if run.result.record is not None and run.result.record.campaign is not None
+    }
+    scales = sorted({scale_of(Store(root), name) for root, name in campaigns} - {1.0})
+    return "; ".join(f"measured at --scale {scale:g}, not as asked" for scale in scales)

@@ -11,7 +11,7 @@ from typing import Any
 
 from effio.campaign.expression import Value, spelled
 from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
-from effio.campaign.state import FOLDER, CampaignFolder
+from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
@@ -339,12 +339,3 @@ def kept_file(store: Store, campaign: str) -> Campaign | None:
         return load(store.root / FOLDER / campaign / "campaign.toml")[0]
     except EffioError:  # of another version of effio, or none is kept
         return None
-
-
-def scale_of(store: Store, campaign: str) -> float:
-    """The factor by which a campaign shrank its sizes, counts and times."""
-    try:
-        called = CampaignFolder(store, campaign).called()
-    except EffioError:  # of another version of effio
-        return 1.0
-    return called.scale if called is not None else 1.0

@@ -14,8 +14,8 @@ from fractions import Fraction
 import effio
 from effio import text as fmt
 from effio.engine.kept import Kept
+from effio.judge import gather, statistics
 from effio.judge import rules as data
-from effio.judge import statistics
 from effio.judge.accept import OpenError, one_workload
 from effio.judge.differences import workload
 from effio.judge.outcomes import Acceptance, Outcome
@@ -26,11 +26,10 @@ from effio.judge.statistics import Summary
 from effio.judge.systems import MeasuredSystem
 from effio.report import common
 from effio.report.acceptance import matrix, summary_text
-from effio.report.charts import scale_of
 from effio.report.common.names import grouped, unique
 from effio.report.comparison import place, varying
 from effio.report.model import Cell, Column, Section, Table, table_of
-from effio.store.folder import RESULT, RunFolder, Store
+from effio.store.folder import RESULT, RunFolder
 from effio.store.option_values import coordinate_text
 from effio.store.records import Measurement
 from effio.store.safe_files import sha256_of
@@ -89,13 +88,8 @@ def _remark(test: ResultRow, picked: Sequence[Picked]) -> str:
     """What a reader must know about the mean. The row is named as the instructions have it, and a
     campaign that was scaled measured less than that."""
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
-    campaigns = {
-        (p.run.path.parent, p.run.result.record.campaign.name)
-        for p in picked
-        if p.run.result.record is not None and p.run.result.record.campaign is not None
-    }
-    scales = sorted({scale_of(Store(root), name) for root, name in campaigns} - {1.0})
-    remarks = [f"measured at --scale {scale:g}, not as asked" for scale in scales]
+    scaled = gather.scales_text(p.run for p in picked)
+    remarks = [scaled] if scaled else []
     if bad:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
         remarks.append(f"{len(bad)} invalid: {why}")

@@ -25,12 +25,12 @@ from markupsafe import Markup
 
 import effio
 from effio import text as fmt
-from effio.campaign.state import series_name
+from effio.campaign.state import scale_of, series_name
 from effio.errors import EffioError
 from effio.judge.rules import RuleFile
 from effio.report.build import page_of
 from effio.report.campaign import campaign_report
-from effio.report.charts import charts_of, charts_section, scale_of
+from effio.report.charts import charts_of, charts_section
 from effio.report.html import render
 from effio.report.trend import as_data as trend_data
 from effio.report.trend import trend_of, trend_report
