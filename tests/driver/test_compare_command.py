@@ -136,6 +136,27 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
     assert run.labels == {"servers": "4"}
 
 
+def test_a_campaign_that_is_measured_afresh_is_its_newest_call(effio: Effio) -> None:
+    """As for report: its name matched all runs of all calls, and was refused as ambiguous."""
+    for day in (1, 2):
+        name = f"2026010{day}T000000Z-fresh"
+        made.write(effio.cwd / f"effio-runs/campaigns/{name}/campaign.json", [])
+        part = {"name": name, "step": "s", "point": "0123abcd"}
+        for step in "ab":
+            folder = effio.cwd / "effio-runs" / f"2026010{day}T000001Z-b-eff-io-{name}-{step}"
+            record = {"schema": "effio-run/1", "id": folder.name, "created": "", "directory": "/",
+                      "benchmark": "b-eff-io", "arguments": [], "command": [],
+                      "campaign": {**part, "step": step}, "outcome": {"status": "done",
+                      "exit_code": 0}}  # fmt: skip
+            made.write(folder / "result.jsonl", made.b_eff_io())
+            (folder / "run.json").write_text(json.dumps(record))
+    store = Store(effio.cwd / "effio-runs")
+    for word in ("fresh", "@fresh", "20260102T000000Z-fresh"):
+        side = gather.side(word, store)
+        assert (side.name, len(side.runs)) == ("20260102T000000Z-fresh", 2)
+    assert effio.call("table", "fresh").returncode == 0
+
+
 def test_json_and_page(effio: Effio) -> None:
     _kept(effio, "base", 1.0)
     _kept(effio, "bad", 0.8, {"backend": {"name": "posix", "settings": {}}})

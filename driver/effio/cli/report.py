@@ -34,11 +34,11 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
 
 def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
     """Runs and result files; next to others a campaign means all of its runs."""
-    from effio.judge.gather import campaign_names, files_of
+    from effio.judge.gather import campaign_meant, files_of
 
     found: list[RunFolder | Path] = []
     for name in runs:
-        if not Path(name).exists() and name.removeprefix("@") in campaign_names(store):
+        if not Path(name).exists() and campaign_meant(name, store) is not None:
             found += [RunFolder(file.parent) for file in files_of(name, store)]
         else:
             found.append(store.find(name))

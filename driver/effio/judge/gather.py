@@ -59,6 +59,14 @@ def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
     return [n for n in names if any(fnmatchcase(x, pattern) for x in (n, series_name(n)))]
 
 
+def campaign_meant(word: str, store: Store) -> str | None:
+    """The campaign of this name; of one that each call measures afresh, the newest call."""
+    name = word.removeprefix("@")
+    names = campaign_names(store)
+    calls = [n for n in names if series_name(n) == name]
+    return name if name in names else max(calls, default=None)
+
+
 def _counting(
     store: Store, wanted: Callable[[CampaignPart | None, Sequence[str]], bool]
 ) -> list[Path]:
@@ -78,11 +86,12 @@ def _counting(
 def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
     """Splits "CAMPAIGN:AXIS=VALUE" into campaign, axis and value."""
     found = _PART.match(word)
-    if found is None or found[1] not in campaign_names(store):
+    campaign = campaign_meant(found[1], store) if found is not None else None
+    if found is None or campaign is None:
         return None
     value = found[3]
     return (
-        found[1],
+        campaign,
         found[2],
         str(Path(value).expanduser().absolute()) if found[2] == "dir" else value,
     )
@@ -91,8 +100,7 @@ def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
 def files_of(word: str, store: Store) -> list[Path]:
     """Results that a word means."""
     path = Path(word).expanduser()
-    if not path.exists() and word.removeprefix("@") in campaign_names(store):
-        name = word.removeprefix("@")
+    if not path.exists() and (name := campaign_meant(word, store)) is not None:
         return _counting(store, lambda part, _: part is not None and part.name == name)
     if not path.exists() and word.startswith(_TAG):
         return _counting(store, lambda _, tags: word.removeprefix(_TAG) in tags)
@@ -178,7 +186,9 @@ def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None
     runs = judged([word], store, report)
     label = labelled(word)[1].rstrip("/")
     part = part_of_campaign(label, store)
-    if label.removeprefix("@") in campaign_names(store) or label.startswith(_TAG) or part:
+    if (campaign := campaign_meant(label, store)) is not None:
+        name = campaign
+    elif label.startswith(_TAG) or part:
         name = label.removeprefix("@")
     elif Path(label).is_dir():
         name = Path(label).resolve().name
