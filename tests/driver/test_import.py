@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -410,3 +411,55 @@ def test_a_rate_that_effio_did_not_judge_is_not_called_valid(effio: Effio) -> No
         effio.call("table", "--value", "write", "--format", "csv").stdout.splitlines()
     )
     assert (row["counted"], row["verdict"]) == ("1", "")
+
+
+@pytest.mark.parametrize("file", sorted(FOREIGN.iterdir()), ids=lambda file: file.name)
+def test_a_file_that_is_cut_gives_no_other_number(file: Path, tmp_path: Path) -> None:
+    """Half a number looks like a number: 146 of 1466 op/s."""
+    content = file.read_bytes()
+    whole = {(c.access, c.rate, c.operations) for r in formats.read(file)[1] for c in r.cells}
+    cut = tmp_path / file.name
+    for length in range(1, len(content), len(content) // 20):
+        cut.write_bytes(content[:length])
+        try:
+            runs = formats.read(cut)[1]
+        except EffioError:
+            continue
+        assert {(c.access, c.rate, c.operations) for r in runs for c in r.cells} <= whole
+
+
+def test_a_torn_last_line_is_left_out_and_reported(effio: Effio, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.csv"
+    cut.write_bytes((FOREIGN / "elbencho.csv").read_bytes()[:-3])
+    code, said = _import(effio, cut)
+    assert code == 0
+    assert "the last line has no end and is left out: the file may be cut" in " ".join(said.split())
+    assert "2 rates" in said
+    assert "has no end" in effio.call("show", "last").stdout
+
+
+def test_what_a_file_of_two_programs_holds_is_not_dropped_silently(
+    effio: Effio, tmp_path: Path
+) -> None:
+    both = tmp_path / "both.txt"
+    both.write_text((FOREIGN / "ior.txt").read_text() + (FOREIGN / "mdtest.txt").read_text())
+    code, said = _import(effio, both)
+    assert code == 0
+    assert "also holds mdtest text, which is not imported" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("name", ["ior.txt", "mdtest.txt", "io500-result.txt", "h5bench.txt"])
+def test_decimal_commas_are_refused(name: str, tmp_path: Path) -> None:
+    """The part before the comma was imported as the number."""
+    local = tmp_path / name
+    local.write_text(re.sub(r"(\d)\.(\d)", r"\1,\2", (FOREIGN / name).read_text()))
+    with pytest.raises(EffioError) as refused:
+        formats.read(local)
+    assert "decimal commas" in refused.value.hint
+
+
+def test_decimal_commas_in_csv_of_ior_shift_no_cells(tmp_path: Path) -> None:
+    local = tmp_path / "ior.csv"
+    local.write_text(re.sub(r"(\d)\.(\d)", r"\1,\2", (FOREIGN / "ior.csv").read_text()))
+    with pytest.raises(EffioError, match="more cells in a row than names"):
+        formats.read(local)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from effio.cli.streams import say
 from effio.errors import EffioError
 from effio.imports import formats
 from effio.imports.keep import import_file
+from effio.imports.model import Imported
 from effio.store.folder import Store
 
 
@@ -45,6 +47,7 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
             if plan:
                 form, runs = formats.read(Path(name))
                 click.echo(fmt.plain(f"{name}: {form.name}: {formats.summary(runs)}"))
+                _say_doubts(name, runs)
                 continue
             kept = import_file(Path(name), store, checked)
         except EffioError as error:
@@ -55,7 +58,13 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
             continue
         there = f"; here already: {len(kept.there)}" if kept.there else ""
         click.echo(fmt.plain(f"{name}: {kept.format}: {formats.summary(kept.runs)}{there}"))
+        _say_doubts(name, kept.runs)
         for folder in kept.new:
             click.echo(f"  {folder.path}")
     if failed:
         raise EffioError(f"{fmt.count_of(len(failed), 'file')} of {len(files)} not imported")
+
+
+def _say_doubts(name: str, runs: Sequence[Imported]) -> None:
+    for doubt in formats.doubts_of(runs):
+        say(fmt.plain(f"{name}: {doubt}"))

@@ -5,7 +5,7 @@ line here."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,9 +13,12 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.imports import b_eff_io, elbencho, fio, h5bench, io500, ior, mdtest
 from effio.imports.model import Imported, ImportFormatError
+from effio.imports.numbers import DECIMAL_COMMA, noted
 from effio.store import safe_files
 
 MAX_BYTES = 256 << 20
+_CUT = "the last line has no end"
+_MORE = "the file also holds"
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,56 @@ def read(path: Path) -> tuple[Format, list[Imported]]:
             f"{path}: in none of the formats that effio can import",
             hint="it can import: " + ", ".join(known.name for known in FORMATS),
         )
+    whole, torn = _lines(text, found)
+    if not found.fits(whole):
+        raise EffioError(f"{path}: {found.name} that is cut in its first lines")
     try:
-        runs = found.read(text)
+        runs = found.read(whole)
         for run in runs:
             json.dumps(asdict(run), default=str, allow_nan=False)
     except ImportFormatError as error:
-        raise EffioError(f"{path}: {error}") from None
+        raise EffioError(f"{path}: {error}", hint=_hint(text, found)) from None
     except (ArithmeticError, ValueError):
         raise EffioError(f"{path}: {found.name} with a number that is out of range") from None
+    except (AttributeError, LookupError, TypeError):
+        raise EffioError(
+            f"{path}: {found.name} that cannot be read",
+            hint="it is cut, was edited, or is of a version that effio does not know",
+        ) from None
     if not any(run.cells for run in runs):
-        raise EffioError(f"{path}: {found.name} without a measured rate")
+        raise EffioError(f"{path}: {found.name} without a measured rate", hint=_hint(text, found))
+    for doubt in _doubts(text, found, torn):
+        runs = noted(runs, doubt)
     return found, [run for run in runs if run.cells]
+
+
+def _doubts(text: str, form: Format, torn: str) -> Iterator[str]:
+    """What of the file is not imported."""
+    if torn:
+        yield f"{_CUT} and is left out: the file may be cut"
+    others = [one.name for one in FORMATS if one is not form and one.fits(text)]
+    if others and not form.name.startswith("IO500"):
+        yield f"{_MORE} {', '.join(others)}, which is not imported: import it from its own file"
+
+
+def doubts_of(runs: Sequence[Imported]) -> list[str]:
+    """What of their file was not imported."""
+    return [n for n in (runs[0].notes if runs else ()) if n.startswith((_CUT, _MORE))]
+
+
+def _lines(text: str, form: Format) -> tuple[str, str]:
+    """The whole lines, and one at the end that is torn: half a number looks like a number. JSON
+    that is cut is not JSON."""
+    if form.name.endswith("JSON"):
+        return text, ""
+    torn = text.rpartition("\n")[2]
+    return text[: len(text) - len(torn)], torn.strip()
+
+
+def _hint(text: str, form: Format) -> str:
+    if form.name.endswith(("JSON", "CSV")) or DECIMAL_COMMA.search(text) is None:
+        return ""
+    return "if its numbers have decimal commas: measure with LC_ALL=C, or write them with points"
 
 
 def summary(runs: Sequence[Imported]) -> str:

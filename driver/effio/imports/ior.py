@@ -274,7 +274,10 @@ def _json_rows(results: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 
 def read_csv(text: str) -> list[Imported]:
-    rows = [_row(row) for row in csv.DictReader(text.splitlines())]
+    found = list(csv.DictReader(text.splitlines()))
+    if any(None in row for row in found):
+        raise ImportFormatError("CSV of IOR with more cells in a row than names: decimal commas?")
+    rows = [_row(row) for row in found]
     if not rows:
         raise ImportFormatError("CSV of IOR without rows")
     options = {"tasks": rows[0].get("tasks", "1")}

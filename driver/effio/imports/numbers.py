@@ -12,6 +12,7 @@ from datetime import datetime
 from effio.imports.model import Imported
 
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b|bytes)?$", re.I)
 _DATES = (
     "%a %b %d %H:%M:%S %Y",
@@ -23,9 +24,10 @@ _DATES = (
 
 
 def number(text: str) -> float | None:
-    """The number at the start of a text; None if there is none, or if it is not finite."""
+    """The number at the start of a text; None if there is none, or if it is not finite. "10,6" is
+    none: the part before a decimal comma is another number."""
     found = _NUMBER.match(text.strip())
-    if found is None:
+    if found is None or DECIMAL_COMMA.match(text.strip()):
         return None
     value = float(found[0])
     return value if math.isfinite(value) and abs(value) < 1e30 else None
