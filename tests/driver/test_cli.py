@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
 from driver import made
 from driver.conftest import FIRST, SECOND, Effio
+from effio.cli import doctor
 from effio.cli.options import as_click
 from effio.engine.description import OptionInfo
 from effio.report import html
@@ -424,3 +428,24 @@ def test_a_list_of_choices_takes_several() -> None:
     assert values("--calls", "collective") == ("collective",)
     with pytest.raises(click.BadParameter, match="'sideways' is not one of"):
         values("--calls", "independent,sideways")
+
+
+@pytest.mark.parametrize(("free", "writable"), [(0, True), (1 << 30, False)])
+def test_doctor_does_not_tick_a_place_that_takes_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, writable: bool
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(os, "access", lambda *_: writable)
+    for check in doctor._storage(tmp_path / "not-yet" / "runs"):
+        assert check.state == "note"
+        assert check.advice.startswith("name another")
+
+
+def test_an_output_that_takes_nothing_is_named(kept: Effio) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            kept.command("runs"), cwd=kept.cwd, env=kept.environment, stdout=full,
+            stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.startswith("effio: standard output, or a temporary file in ")

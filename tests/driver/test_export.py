@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import csv
+import errno
+import gc
 import io
+import sys
 
 import pytest
 
 from driver import made
 from driver.conftest import FIRST, SECOND, Effio
+from effio.store.binary_tables import write_workbook
 
 
 def test_export(kept: Effio) -> None:
@@ -70,3 +74,18 @@ def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
     lines[1]["pattern"] = "=HYPERLINK(1)"
     done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines))
     assert next(csv.DictReader(io.StringIO(done.stdout)))["pattern"] == "'=HYPERLINK(1)"
+
+
+class Full(io.BytesIO):
+    def write(self, _: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_workbook_on_a_full_disk_is_one_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python reported two more when it removed what was half written."""
+    later: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+    with pytest.raises(OSError, match="No space left"):
+        write_workbook([{"rate": 1.0}], "figures", Full())
+    gc.collect()
+    assert later == []

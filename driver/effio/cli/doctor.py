@@ -192,15 +192,18 @@ def _consistency(directory: Path) -> Ability:
 
 
 def _storage(runs: Path) -> Iterator[Check]:
-    here = Path.cwd()
-    free = shutil.disk_usage(here).free
-    writable = os.access(here, os.W_OK)
-    yield Check(
-        "this directory", "ok" if writable else "note",
-        f"{here}, {fmt.size(free)} free" + ("" if writable else ", not writable"),
-        "" if writable else "name another: --dir DIR, --runs DIR",
-    )  # fmt: skip
-    yield Check("runs", "ok", str(runs.absolute()))
+    yield _place("this directory", Path.cwd(), "name another: --dir DIR, --runs DIR")
+    yield _place("runs", runs.absolute(), "name another: --runs DIR, or EFFIO_RUNS")
+
+
+def _place(what: str, path: Path, advice: str) -> Check:
+    """Whether files can be made there, or where it would be made."""
+    there = next(one for one in (path, *path.parents) if one.is_dir())
+    free = shutil.disk_usage(there).free
+    writable = os.access(there, os.W_OK)
+    usable = writable and free > 0
+    found = f"{path}, {fmt.size(free)} free" + ("" if writable else ", not writable")
+    return Check(what, "ok" if usable else "note", found, "" if usable else advice)
 
 
 def _table(checks: Sequence[Check]) -> Table:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import importlib
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -163,6 +165,8 @@ def _called() -> int:
         code = ExitCode.DONE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        if not where and error.errno == errno.ENOSPC:
+            where = f"standard output, or a temporary file in {tempfile.gettempdir()}: "
         complain(EffioError(f"{where}{error.strerror or error}"))
         code = ExitCode.IO_ERROR
     except Exception:

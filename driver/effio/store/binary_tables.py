@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -99,7 +100,14 @@ def write_sheets(sheets: Mapping[str, Sheet], stream: IO[bytes]) -> None:
         sheet.append(heading)
         for row in rows:
             sheet.append([cell(sheet, value) for value in row])
-    book.save(stream)
+    _save(book, stream)
+
+
+def _save(book: Any, stream: IO[bytes]) -> None:
+    """A zip file that cannot be written leaves a second fault, when Python removes it."""
+    whole = io.BytesIO()
+    book.save(whole)
+    stream.write(whole.getbuffer())
 
 
 def write_document(
@@ -121,7 +129,7 @@ def write_document(
             cells = table.rows[0].cells if at == 0 else table.add_row().cells
             for cell, value in zip(cells, row, strict=True):
                 cell.text = _printable("" if value is None else value)
-    document.save(stream)
+    _save(document, stream)
 
 
 def _printable(value: object) -> str:
