@@ -153,3 +153,22 @@ def test_a_column_of_two_kinds_is_text(effio: Effio) -> None:
     question = """SELECT "where_part's ""name""\" FROM measurements
                   WHERE "where_part's ""name""\" IS NOT NULL ORDER BY 1"""
     assert effio.call("query", question, "--csv").stdout.split()[-3:] == ["4096", "all", "true"]
+
+
+def test_a_run_whose_result_cannot_be_read_says_why(root: Path) -> None:
+    """It was listed as failed, without a reason, although it may have been done."""
+    first, second = sorted(root.iterdir())[:2]
+    (first / "result.jsonl").unlink()
+    (first / "result.jsonl").symlink_to("/etc/passwd")
+    (second / "result.jsonl").write_text("{}\n")
+    reasons = [entry.line["interval"] for entry in Index(Store(root), line_of).entries()[:2]]
+    assert reasons[0] == "the result cannot be read: not a file: it is a link, not a regular file"
+    assert reasons[1].startswith("the result cannot be read: ")
+
+
+def test_the_index_has_the_folders_of_the_store(root: Path) -> None:
+    """A link in place of a result was a run in the list, and unknown to every other command."""
+    (root / "20300101T000000Z-linked").mkdir()
+    (root / "20300101T000000Z-linked" / "result.jsonl").symlink_to("/etc/passwd")
+    listed = [entry.folder.id for entry in Index(Store(root), line_of).entries()]
+    assert listed == [folder.id for folder in Store(root).folders()]

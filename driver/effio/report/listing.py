@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -97,8 +98,10 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     }
     if not isinstance(result, Result):
         row["figure"] = row["headline"] = result.why if result.newer else ""
-        if record is not None and record.outcome is not None:
-            row["interval"] = fmt.plain(record.outcome.reason, 200)
+        reason = record.outcome.reason if record is not None and record.outcome is not None else ""
+        if not reason and not result.newer and os.path.lexists(folder.result_path):
+            reason = f"the result cannot be read: {result.why}"
+        row["interval"] = fmt.plain(reason, 200)
         return row
     row["benchmark"] = result.benchmark
     row["start"] = result.run.started or row["start"]

@@ -82,7 +82,7 @@ def _stamp(folder: bytes) -> tuple[str, int] | None:
     written = 0
     for name in _STAMPED:
         try:
-            info = os.stat(folder + name)  # noqa: PTH116  forty thousand of them, no objects
+            info = os.lstat(folder + name)  # forty thousand of them, no objects
         except OSError:
             stamps.append(())
             continue
