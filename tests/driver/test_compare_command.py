@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from xml.etree import ElementTree as ET
 
@@ -155,6 +156,9 @@ def test_a_campaign_that_is_measured_afresh_is_its_newest_call(effio: Effio) -> 
         side = gather.side(word, store)
         assert (side.name, len(side.runs)) == ("20260102T000000Z-fresh", 2)
     assert effio.call("table", "fresh").returncode == 0
+    # Copied runs, without the campaign's own folder: their records name it.
+    shutil.rmtree(store.root / "campaigns")
+    assert len(gather.side("20260102T000000Z-fresh", store).runs) == 2
 
 
 def test_json_and_page(effio: Effio) -> None:

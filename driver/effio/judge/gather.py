@@ -83,6 +83,10 @@ def _counting(
     return [folder.result_path for folder in counting if folder is not None and folder.has_result]
 
 
+def _of_campaign(name: str, store: Store) -> list[Path]:
+    return _counting(store, lambda part, _: part is not None and part.name == name)
+
+
 def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
     """Splits "CAMPAIGN:AXIS=VALUE" into campaign, axis and value."""
     found = _PART.match(word)
@@ -101,7 +105,7 @@ def files_of(word: str, store: Store) -> list[Path]:
     """Results that a word means."""
     path = Path(word).expanduser()
     if not path.exists() and (name := campaign_meant(word, store)) is not None:
-        return _counting(store, lambda part, _: part is not None and part.name == name)
+        return _of_campaign(name, store)
     if not path.exists() and word.startswith(_TAG):
         return _counting(store, lambda _, tags: word.removeprefix(_TAG) in tags)
     if path.is_dir() and not (path / RESULT).is_file() and not (path / RECORD).is_file():
@@ -115,7 +119,13 @@ def files_of(word: str, store: Store) -> list[Path]:
             return of is not None and of.name == campaign and str(of.axes.get(axis)) == value
 
         return _counting(store, wanted)
-    found = store.find(word)
+    try:
+        found = store.find(word)
+    except EffioError:
+        # Copied runs of a campaign, without the campaign's own folder.
+        if copied := _of_campaign(word.removeprefix("@"), store):
+            return copied
+        raise
     return [found.result_path if isinstance(found, RunFolder) else found]
 
 
