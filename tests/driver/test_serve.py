@@ -245,6 +245,16 @@ def test_more_runs_than_can_be_compared_are_refused_in_words(server: Server, cou
     assert text == "at most 20 runs can be compared: go back and tick fewer\n"
 
 
+def test_a_defect_is_reported_in_the_browser_and_the_terminal(
+    server: Server, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nothing: dict[str, object] = {}
+    monkeypatch.setattr(server.app.shelf, "runs", lambda: nothing["x"])
+    status, text, _ = _ask(server, f"/{_token(server)}/")
+    assert (status, text.startswith("this is a defect of effio itself")) == (500, True)
+    assert "KeyError: 'x'" in capfd.readouterr().err
+
+
 def test_a_removed_run_leaves_a_next_step(server: Server) -> None:
     status, text, _ = _ask(server, f"/{_token(server)}/run/20250101T000000Z-gone")
     assert status == 404
@@ -446,6 +456,8 @@ def test_in_a_browser(server: Server, page: Page) -> None:
     expect(page.locator("article")).to_have_count(2)
     expect(page.locator("#overview")).to_be_visible()
     page.go_back()
+    expect(page.locator('input[name="run"]:checked')).to_have_count(2)
+    expect(page.locator("#compare")).to_be_enabled()
     page.get_by_role("searchbox").fill("second")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator("li.run")).to_have_count(1)

@@ -73,6 +73,7 @@ def _refusal(status: int, text: str, **more: str) -> Response:
     return _answer(status, text + "\n", "text/plain", **more)
 
 
+DEFECT = _refusal(500, "this is a defect of effio itself; please report what its terminal shows")
 _NOT_FOUND = "not found"
 _GONE = "not found: no such run is here, or it has no such file; load the list of runs again"
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import secrets
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from effio.errors import EffioError, ExitCode
 from effio.judge.rules import RuleFile
-from effio.serve.app import App
+from effio.serve.app import DEFECT, App
 from effio.serve.shelf import Shelf
 
 LOOPBACK = "127.0.0.1"
@@ -26,7 +27,12 @@ class _Handler(BaseHTTPRequestHandler):
         # Of two headers of one name the first would count here and the last elsewhere.
         several = len(self.headers.get_all("Host", [])) != 1
         headers = {} if several else {"Host": self.headers["Host"]}
-        response = self.server.app.respond(self.command, self.path, headers)
+        try:
+            response = self.server.app.respond(self.command, self.path, headers)
+        except Exception:
+            # Without it the browser has an empty page, and the terminal nothing to report.
+            traceback.print_exc()
+            response = DEFECT
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)

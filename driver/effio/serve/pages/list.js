@@ -13,6 +13,7 @@
   const count = () => { compare.disabled = boxes.filter((b) => b.checked).length < 2; };
   boxes.forEach((box) => box.addEventListener("change", count));
   count();
+  addEventListener("pageshow", count); // the way back ticks boxes again
 
   const items = new Map([...document.querySelectorAll("[data-run]")].map((li) => [li.dataset.run, li]));
   const look = async () => {
