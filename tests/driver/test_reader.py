@@ -164,6 +164,10 @@ def _member(number: int, name: str, value: object) -> Callable[[Path], object]:
 
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (lambda p: p.write_text(""), "empty"),
+    "a torn first line": (
+        lambda p: p.write_bytes(p.read_bytes()[:40]),
+        "line 1: not complete: the run still writes it, or was killed",
+    ),
     "binary": (lambda p: p.write_bytes(b"\x00\xff\xfe\n" * 10), "line 1: not JSON"),
     "not json": (_replace(3, "{not json"), "line 3: not JSON"),
     "a list": (_replace(3, "[1, 2]"), "line 3: not JSON"),

@@ -264,6 +264,8 @@ def _read_lines(stream: IO[bytes], path: Path) -> Result:
                 remarks.append(f"line {number} is torn: the job was ended in it")
                 continue
             why = "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
+            if not whole and text.startswith(b'{"schema"'):
+                why = "not complete: the run still writes it, or was killed"
             if isinstance(error, _ForeignError):
                 why = str(error)
             raise ResultError(path, why, number) from None
@@ -280,7 +282,9 @@ def _read_lines(stream: IO[bytes], path: Path) -> Result:
         if isinstance(record, Measurement | Figure):
             places.share(record)
     if result is None:
-        raise ResultError(path, "empty: the run was killed before it began")
+        raise ResultError(
+            path, "empty: the run has written nothing yet, or was killed before it could"
+        )
     if result.end is None:
         remarks.append("there is no `end` line: the run was killed, or is still running")
     result.remarks = remarks
