@@ -305,6 +305,15 @@ def test_cached_or_not(verdicts: list[str], begins: str, level: str, tmp_path: P
     assert card.level == level
 
 
+def test_a_hint_about_caches_is_given_once(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    for line in lines:
+        if line["kind"] == "measurement":
+            line["cache"]["verdict"] = "cache"
+    card = next(c for c in cards(_reported(tmp_path, lines)) if c.title == "Cached?")
+    assert card.text.count("includes the flush") == 1
+
+
 def test_virtual_time_is_said(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["clock"]["virtual"] = True

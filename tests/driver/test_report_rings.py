@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,25 @@ def test_sentences(tmp_path: Path) -> None:
     assert "read" not in text.replace("reach", "")
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
+
+
+def test_values_are_those_of_all_rounds(tmp_path: Path) -> None:
+    """The last round's pairs were compared with the rings of all rounds."""
+    lines = made_lines()
+    last = copy.deepcopy([line for line in lines if line["kind"] == "measurement"])
+    for line in last:
+        line["repetition"] = 2
+        if line["where"] == {"family": "ping-pong", "length_bytes": LONG}:
+            line["detail"]["bytes_per_second"] = {"min": 1 * GB, "mean": 2 * GB, "max": 4 * GB}
+    report = _reported(tmp_path, made.numbered([*lines[:-1], *last, lines[-1]]))
+    values = _by_name(_figure(report, "bandwidth"))
+    assert values["smallest"] == pytest.approx([1 * GB, 4 * GB, 0.5 * GB])
+    assert values["mean"] == pytest.approx([5 * GB, 4 * GB, 1 * GB])
+    assert values["largest"] == pytest.approx([20 * GB, 4 * GB, 2 * GB])
+    text = "\n".join(f.text for f in report.findings)
+    assert "a process has 20 % of the bandwidth of a pair that is alone" in text
+    assert "In 2 of 10 rings of all rounds the measurements differ by more than 25 %" in text
+    assert "(random 1 with 2 MB, round 1)" in text
 
 
 def test_pairs_without_a_bandwidth_are_compared_with_nothing(tmp_path: Path) -> None:

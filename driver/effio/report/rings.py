@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import geometric_mean
+from statistics import fmean, geometric_mean
 
 from effio import text as fmt
 from effio.report.balance import balance_blocks, balances_of
@@ -60,6 +60,7 @@ class _Ring:
     length: int
     seconds: float
     members: Members
+    round: int
 
     @property
     def rate(self) -> float:
@@ -79,7 +80,7 @@ def _rings(result: Result) -> list[_Ring]:
         if family in ("natural ring", "random ring") and length >= 1 and m.total_seconds > 0:
             number = f"random {m.number('random_index'):.0f}"
             name = _NATURAL if family == "natural ring" else number
-            found.append(_Ring(name, int(length), m.total_seconds, members_of(m)))
+            found.append(_Ring(name, int(length), m.total_seconds, members_of(m), m.repetition))
     return found
 
 
@@ -114,12 +115,15 @@ class _Values:
 def _values(result: Result, length: int, rates: bool) -> list[_Values]:
     """Values by length: seconds of a message, or bytes per second of a process."""
     rows = []
-    for m in _pairs(result):
-        if int(m.number("length_bytes")) != length:
-            continue
-        of = members_of(m).bytes_per_second if rates else m.seconds["total"]
-        if None not in (of.min, of.mean, of.max):
-            rows.append(_Values(_PAIRS, of.min, of.mean, of.max))
+    pairs = [
+        members_of(m).bytes_per_second if rates else m.seconds["total"]
+        for m in _pairs(result)
+        if int(m.number("length_bytes")) == length
+    ]
+    known = [(of.min, of.mean, of.max) for of in pairs if None not in (of.min, of.mean, of.max)]
+    if known:  # one measurement for each round
+        lows, means, highs = zip(*known, strict=True)
+        rows.append(_Values(_PAIRS, min(lows), fmean(means), max(highs)))
     rings = [r for r in _rings(result) if r.length == length]
     for name in (_NATURAL, _RANDOM):
         seconds_of = [r.seconds for r in rings if (r.name == _NATURAL) == (name == _NATURAL)]
@@ -195,11 +199,17 @@ def value_table(result: Result) -> Table:
     )
 
 
+def _several_rounds(rings: Sequence[_Ring]) -> bool:
+    return len({r.round for r in rings}) > 1
+
+
 def ring_table(result: Result) -> Table:
     spread = Column("spread of measurements", "1", "%", 2)
+    rings = _rings(result)
     return table_of(
-        _rings(result),
+        rings,
         [
+            *([(Column("round"), lambda r: r.round)] if _several_rounds(rings) else []),
             (Column("ring"), lambda r: r.name),
             (Column("message", "B"), lambda r: r.length),
             (Column("time of a message", "s"), lambda r: r.seconds),
@@ -287,10 +297,12 @@ def _spread_finding(result: Result) -> Finding | None:
     if not disturbed:
         return None
     worst, ring = max(disturbed, key=lambda pair: pair[0])
+    several = _several_rounds([r for _, r in rings])
+    where, of_round = (" of all rounds", f", round {ring.round}") if several else ("", "")
     return Finding(
-        f"In {len(disturbed)} of {fmt.count_of(len(rings), 'ring')} the measurements differ by "
-        f"more than {fmt.percent(_SPREAD)}, at most by {fmt.percent(worst)} ({ring.name} with "
-        f"{_size(ring.length)}): something else was at work. The shortest one counts.",
+        f"In {len(disturbed)} of {fmt.count_of(len(rings), 'ring')}{where} the measurements differ "
+        f"by more than {fmt.percent(_SPREAD)}, at most by {fmt.percent(worst)} ({ring.name} with "
+        f"{_size(ring.length)}{of_round}): something else was at work. The shortest one counts.",
         "rings",
         "warn",
     )

@@ -78,9 +78,8 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     text = f"{title}: {sentences}."
     if place is not Place.DEVICE:
         # What memory answered is not a rate of storage.
-        text += "".join(
-            f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
-        )
+        kinds = (one.reading for one in evidence if one.place in (Place.CACHE, Place.MIXED))
+        text += "".join(f" {_HINTS[reading]}" for reading in dict.fromkeys(kinds))
     if not {one.sentence() for one in evidence} <= {one.sentence() for one in of_all}:
         text += f" This holds for {headline.name or 'this number'}; other measurements differ."
     levels: dict[Place, Level] = {Place.DEVICE: "good", Place.SERVERS: "info"}
