@@ -226,9 +226,10 @@ std::string exact_size(std::int64_t bytes) {
 std::string format_duration(double seconds) {
     if (seconds < 0) return "-" + format_duration(-seconds);
     if (seconds == 0) return "0 s";
-    if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-    if (seconds < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
+    // From 999.5 on three digits are 1000, which they print as 1e+03.
+    if (seconds < 999.5e-9) return fmt::format("{:.3g} ns", seconds * 1e9);
+    if (seconds < 999.5e-6) return fmt::format("{:.3g} us", seconds * 1e6);
+    if (seconds < 999.5e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
     if (seconds < 120.0) return fmt::format("{:.3g} s", seconds);
     constexpr double longest = 3600e9;  // beyond it minutes do not matter, and integers overflow
     if (!(seconds < longest)) return fmt::format("{:.3g} h", seconds / 3600);
@@ -249,7 +250,11 @@ std::string format_rate(double bytes_per_second) {
 
 std::string format_share(double share) {
     constexpr double rounding = 1e-9;  // what arithmetic leaves of equal values is nothing
-    return fmt::format("{:.3g} %", std::abs(share) < rounding ? 0.0 : 100 * share);
+    const double per_cent = std::abs(share) < rounding ? 0.0 : 100 * share;
+    constexpr double whole = 999.5;  // three digits would print it as 1e+03
+    constexpr double longest = 1e9;
+    const bool large = std::abs(per_cent) >= whole && std::abs(per_cent) < longest;
+    return large ? fmt::format("{:.0f} %", per_cent) : fmt::format("{:.3g} %", per_cent);
 }
 
 std::string_view text_of(Unit unit) {

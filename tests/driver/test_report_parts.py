@@ -128,9 +128,12 @@ def test_an_axis_of_texts_is_one_of_numbers_where_all_are() -> None:
     assert (axis.title, axis.ticks, counted) == ("kind", (), False)
 
 
-def test_an_interrupted_cell_is_not_called_a_failed_call(tmp_path: Path) -> None:
+@pytest.mark.parametrize("counted", [{}, {"error_count": 1, "stopped_by": "interrupted"}])
+def test_an_interrupted_cell_is_not_called_a_failed_call(
+    counted: made.Line, tmp_path: Path
+) -> None:
     lines = made.b_eff_io()
-    lines[1] |= made.invalid("stopped by a signal")
+    lines[1] |= made.invalid("stopped by a signal") | counted
     lines[2] |= made.invalid("short write") | {"error_count": 3}
     result = read_result(made.write(tmp_path / "r.jsonl", lines))
     texts = [finding.text for finding in report_of("r", result).findings]

@@ -112,6 +112,7 @@ def test_a_signal_within_a_pass_is_not_a_wrong_datum(
         assert run.result.end["errors"] == []
         assert run.result.end["status"] == "interrupted"
         assert [error for m in run.result.measurements for error in m["errors"]] == []
+        assert all(m["error_count"] == 0 for m in run.result.measurements)
         assert list(data.iterdir()) == []
         # What pio is about to write again it reads back first, untimed: that is what stops, and the
         # write before it counts.

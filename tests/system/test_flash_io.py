@@ -276,6 +276,20 @@ def test_a_library_that_is_not_there_says_so(
     assert any("pnetcdf" in why for why in run.result.run["libraries"]["left_out"])
 
 
+def test_the_best_repetition_has_its_number(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    words = ["flash-io", "--blocks", "1", "--cells", "2", "--backend", "posix-fpp"]
+    run = any_engine.run([*words, "--repetitions", "3", "--dir", data], tmp_path)
+    assert run.code == 0, run
+    named = re.search(r"^Repetition (\d+), the best of 3:$", run.stdout, re.MULTILINE)
+    assert named, run.stdout
+    rates = {
+        f["where"]["repetition"]: f["metric"]["value"]
+        for f in run.result.figures
+        if f["name"] == "repetition_bandwidth"
+    }
+    assert rates[int(named[1])] == max(rates.values())
+
+
 def test_plan_has_the_published_sizes(any_engine: Engine, tmp_path: Path) -> None:
     words = ["flash-io", "--backend", "pnetcdf", "--cells", "16", "--plan", "--plan-ranks", "64"]
     run = any_engine.alone(words, tmp_path)

@@ -85,8 +85,8 @@ class ConsoleView : public Observer {
                 return (a.complete ? a.rate() : -1) < (b.complete ? b.rate() : -1);
             });
         if (repetitions.size() > 1) {
-            console_.print(fmt::format("\nRepetition {}, the best of {}:\n", best->number,
-                                       summary.rates.size()));
+            console_.print(fmt::format("\nRepetition {}, the best of {}:\n",
+                                       number_of(best->number), summary.rates.size()));
         }
         table(*best);
         console_.print("\n");

@@ -175,7 +175,8 @@ PassResult Measure::sum_up(Done& done) {
     r.interrupted = done.moved.interrupted;
     // Known to all already: it need not be agreed on again.
     if (!done.valid) {
-        r.error_count = 1;
+        // A signal ends a pass without an error.
+        r.error_count = r.interrupted && !done.outcome.error ? 0 : 1;
         if (done.outcome.error) r.errors.push_back(*done.outcome.error);
         return r;
     }

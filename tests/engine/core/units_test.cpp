@@ -87,7 +87,11 @@ TEST(Units, printed_for_people) {
     EXPECT_EQ(format_size(3.5 * 1073741824), "3.5 GiB");
     EXPECT_EQ(format_rate(59.876e6), "59.88 MB/s");
     EXPECT_EQ(format_duration(0.0125), "12.5 ms");
+    EXPECT_EQ(format_duration(999.7e-6), "1 ms");
+    EXPECT_EQ(format_duration(999.4e-9), "999 ns");
     EXPECT_EQ(format_share(0.248414), "24.8 %");
+    EXPECT_EQ(format_share(-12.345), "-1234 %");
+    EXPECT_EQ(format_share(9.996), "1000 %");
     EXPECT_EQ(format_share(7e-16), "0 %");
     EXPECT_EQ(format_duration(754), "12 min 34 s");
     EXPECT_EQ(format_duration(3900 * 3), "3 h 15 min");

@@ -16,12 +16,16 @@ def invalid_cells(result: Result) -> list[Measurement]:
     return [m for m in result.measurements if not m.valid or m.error_count]
 
 
+def _has_errors(m: Measurement) -> bool:
+    """A signal ends a measurement without a failed call; older engines counted an error there."""
+    return m.error_count > 0 and (bool(m.errors) or m.stopped_by != "interrupted")
+
+
 def error_findings(result: Result) -> list[Finding]:
     findings = []
     bad = invalid_cells(result)
-    failed = [m for m in bad if m.error_count]
-    # A signal ends a measurement without a failed call.
-    others = [m for m in bad if not m.error_count]
+    failed = [m for m in bad if _has_errors(m)]
+    others = [m for m in bad if not _has_errors(m)]
     are = "is" if len(others) == 1 else "are"
     for some, what in ((failed, "had failed calls or wrong data"), (others, f"{are} not valid")):
         if not some:
