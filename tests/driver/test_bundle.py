@@ -322,7 +322,7 @@ def test_mistakes(effio: Effio) -> None:
     (effio.cwd / "there").mkdir()
     (effio.cwd / "submission.toml").write_text(SUBMISSION)
     for words, said in (
-        (("bundle", "first", "-o", "there"), "there exists"),
+        (("bundle", "first", "-o", "there"), "there exists\n       name another one, or remove it"),
         (("bundle", "first"), "Missing option"),
         (("bundle", "first", "-o", "x", "--submission", "submission.toml"), "--rules RULES"),
         (("bundle", "nothing", "-o", "x"), "no run 'nothing'"),

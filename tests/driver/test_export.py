@@ -30,8 +30,8 @@ def test_export(kept: Effio) -> None:
     assert "b_eff_io" in target.read_text()
     assert (first["started"], first["benchmark"]) == ("2026-11-20T12:00:00Z", "b-eff-io")
     again = kept.call("export", FIRST, "-o", target)
-    assert again.returncode == 3
-    assert "File exists" in again.stderr
+    assert again.returncode == 2
+    assert again.stderr == f"effio: {target} exists\n       name another one, or remove it\n"
 
 
 @pytest.mark.parametrize(

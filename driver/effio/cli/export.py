@@ -65,6 +65,8 @@ def _write(rows: Sequence[Row], form: str, output: str, what: str) -> None:
                 write_columns(rows, form, stream)
             else:
                 stream.write(_text(rows, form).encode())
+    except FileExistsError:
+        raise EffioError(f"{output} exists", hint=safe_files.TAKEN) from None
     except OSError as error:
         raise EffioError(f"cannot write {output}: {error.strerror}", ExitCode.IO_ERROR) from None
 

@@ -69,7 +69,7 @@ def write_bundle(
     """`texts` (and files of other programs) by their place in the bundle. The folder appears whole
     or not at all; one that exists is refused. Returns the checksum of its checksums."""
     if os.path.lexists(target):
-        raise EffioError(f"{target} exists")
+        raise EffioError(f"{target} exists", hint=safe_files.TAKEN)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))

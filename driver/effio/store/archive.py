@@ -130,7 +130,7 @@ def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) ->
             what = fmt.plain(file.name)
             raise EffioError(f"{what}: not a name that effio gives; it cannot be archived")
     if os.path.lexists(target):
-        raise EffioError(f"{target} exists")
+        raise EffioError(f"{target} exists", hint=safe_files.TAKEN)
     try:
         with (
             safe_files.replacing(target, keep_existing=True) as stream,
@@ -138,7 +138,7 @@ def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) ->
         ):
             _write_all(archive, files)
     except FileExistsError:
-        raise EffioError(f"{target} exists") from None
+        raise EffioError(f"{target} exists", hint=safe_files.TAKEN) from None
     except OSError as error:
         where = error.filename or target
         raise EffioError(f"{where}: {error.strerror or error}", ExitCode.IO_ERROR) from None

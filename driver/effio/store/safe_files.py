@@ -28,6 +28,8 @@ from effio import text as fmt
 
 # Of a file that is read as a whole, unless the caller knows better.
 MAX_BYTES = 64 << 20
+# What to do about a target that exists and is not replaced.
+TAKEN = "name another one, or remove it"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _BLOCK = 1 << 20
