@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
+from effio import text as fmt
 from effio.errors import EffioError
 from effio.report.build import load, report_of
 from effio.report.html import cards, render
@@ -136,9 +137,29 @@ def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None
     assert "Small chunks" not in _texts(_reported(tmp_path, kept))
 
 
-def test_the_balance_of_a_valid_figure_is_reported(tmp_path: Path) -> None:
-    text = _texts(_reported(tmp_path, _valid(made.b_eff_io())))
-    assert "the whole memory is written in 28.6 s" in text
+@pytest.mark.parametrize(
+    ("seconds", "reads", "level", "end"),
+    [
+        (28.6, "device", "good", "at most 10 min."),
+        # The cache answered: the tick would not be one of the storage.
+        (28.6, "cache", "info", "This rate is not known to be one of storage."),
+        (601.0, "device", "warn", "at most 10 min."),
+    ],
+)
+def test_the_balance_of_a_valid_figure_is_reported(
+    tmp_path: Path, seconds: float, reads: str, level: str, end: str
+) -> None:
+    lines = _valid(made.b_eff_io())
+    for line in lines:
+        if line.get("name") == "balance_time":
+            line["metric"]["value"] = seconds
+        if line["kind"] == "measurement":
+            line["cache"]["verdict"] = reads if line["access"] == "read" else "device"
+    findings = _reported(tmp_path, lines).findings
+    (balance,) = (f for f in findings if f.text.startswith("Balance"))
+    assert f"the whole memory is written in {fmt.duration(seconds)}" in balance.text
+    assert balance.text.endswith(end)
+    assert balance.level == level
 
 
 def test_each_sentence_names_something_that_is_there(tmp_path: Path) -> None:
