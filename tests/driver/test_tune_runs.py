@@ -184,6 +184,14 @@ def test_bad_arguments_are_refused_with_what_to_do(
     assert [*(tuned.cwd / "effio-runs").glob("tunings/*")] == []
 
 
+def test_a_time_that_is_too_short_leaves_nothing_to_resume(tuned: Effio) -> None:
+    """--resume takes the time of the first call, so it would stop in the same way."""
+    done = _tune(tuned, "s.toml", *QUICK, "--max-runs", "100", "--time", "1ms", code=2)
+    assert "allow more with --time" in done.stderr
+    assert "--resume" not in done.stderr
+    assert _folders(tuned) == []
+
+
 def test_a_directory_that_is_not_there_costs_no_run(tuned: Effio) -> None:
     (tuned.cwd / "s.toml").write_text(FLAT.replace('"sim"', '"posix"'))
     done = _tune(tuned, "s.toml", *QUICK, "--dir", "gone", code=3)

@@ -39,7 +39,7 @@ from effio.tune import record as records
 from effio.tune.folder import Called, TuningFolder
 from effio.tune.measure import Runner
 from effio.tune.record import TuningRecord
-from effio.tune.search import Search, StoppedError
+from effio.tune.search import BudgetError, Search, StoppedError
 from effio.tune.setting import Setting
 from effio.tune.space import Tuning, check, load, path_of, shipped
 
@@ -331,6 +331,9 @@ def _search(
         except (StoppedError, KeyboardInterrupt):
             partly = records.record_of(folder.name, tuning, called, search.outcome())
             _stopped(partly, folder, values)
+        except BudgetError:
+            folder.discard()  # its first run is compared with nothing
+            raise
         except EffioError:
             if not folder.discard_if_empty():
                 say(f"what was measured is kept; effio tune --resume {folder.name} continues")

@@ -152,8 +152,11 @@ class TuningFolder:
         """Removes a folder in which nothing was measured."""
         if (self.path / _JOURNAL).exists():
             return False
-        shutil.rmtree(self.path, ignore_errors=True)
+        self.discard()
         return True
+
+    def discard(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
 
     # The journal ---------------------------------------------------------------------------------
 

@@ -61,6 +61,10 @@ class StoppedError(Exception):
     """The user, or the machine, ends it here; what was measured stays."""
 
 
+class BudgetError(EffioError):
+    """The budget is too small, also for a call that continues with it."""
+
+
 @dataclass(frozen=True)
 class Terms:
     """The budget, and what a gain has to be. `seconds` are those of runs, launches included.
@@ -198,7 +202,7 @@ class Search:
         room = self._room()
         if room < 2:
             needed = self.terms.fewest_runs * first.seconds
-            raise EffioError(
+            raise BudgetError(
                 f"a run takes {fmt.duration(first.seconds)}, and {self.terms.fewest_runs} are "
                 f"needed at least: about {fmt.duration(needed)}",
                 hint="allow more with --time, or measure less in a run",
