@@ -47,7 +47,8 @@ std::string oddities_text(const UntilCi::Series& series) {
     const Oddities odd = oddities_of(series.values);
     const auto of = count_of(static_cast<std::int64_t>(series.values.size()), "value");
     if (odd.two_modes) return fmt::format("{}: {} in two modes", series.subject.text, of);
-    return fmt::format("{}: {} of {} are outliers", series.subject.text, odd.outliers, of);
+    return fmt::format("{}: {} of {} {}", series.subject.text, odd.outliers, of,
+                       odd.outliers == 1 ? "is an outlier" : "are outliers");
 }
 
 std::string lines(const std::vector<const UntilCi::Series*>& some,

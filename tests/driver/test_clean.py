@@ -153,7 +153,7 @@ def test_runs_that_ended_in_order_are_not_looked_at(effio: Effio, left: Path) ->
     lines = made.b_eff_io()
     lines[0]["manifest"] |= {"directory": str(left), "files": [{"name": "mine.txt", "count": 1}]}
     made.write(effio.cwd / "effio-runs/done/result.jsonl", lines)
-    assert effio.call("clean").stdout == "nothing is left of any run\n"
+    assert effio.call("clean").stdout == "nothing to remove\n"
     assert (left / "mine.txt").exists()
 
 

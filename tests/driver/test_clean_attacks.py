@@ -267,7 +267,7 @@ def test_the_file_of_a_check_of_nodes_is_found(
     folder.write_record(record)
     soon = effio.call("clean", "--yes")
     assert f"left alone: {victim}/{PROBE}: less than a minute old" in soon.stderr
-    assert "nothing is left of any run" in soon.stdout
+    assert "nothing to remove" in soon.stdout
     monkeypatch.setattr(shared_probes, "_IN_USE_NS", 0)
     copied = effio.cwd / "effio-runs/20260101T000001Z-ior"
     shutil.copytree(folder.path, copied)  # a claim, as from an archive

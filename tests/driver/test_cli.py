@@ -16,7 +16,7 @@ import pytest
 
 from driver import made
 from driver.conftest import FIRST, SECOND, Effio
-from effio.cli import doctor
+from effio.cli.doctor import storage_checks
 from effio.cli.options import as_click
 from effio.engine.description import OptionInfo
 from effio.report import html
@@ -359,6 +359,17 @@ def test_doctor(with_engine: Effio) -> None:
     assert "two ranks started and found each other" in with_engine.call("doctor").stdout
 
 
+def test_doctor_says_where_runs_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda place, _: place != tmp_path)
+    checks = {check.what: check for check in storage_checks(tmp_path / "new" / "runs")}
+    assert checks["this directory"].state == "ok"
+    assert checks["runs"].state == "note"
+    assert checks["runs"].found.endswith("/new/runs, not writable")
+    assert "--runs DIR" in checks["runs"].advice
+
+
 def test_doctor_tries_what_a_file_system_can_do(with_engine: Effio, tmp_path: Path) -> None:
     done = with_engine.call("doctor", "--dir", tmp_path, "--json")
     assert done.returncode == 0, done.stderr
@@ -436,7 +447,7 @@ def test_doctor_does_not_tick_a_place_that_takes_no_runs(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(os, "access", lambda *_: writable)
-    for check in doctor._storage(tmp_path / "not-yet" / "runs"):
+    for check in storage_checks(tmp_path / "not-yet" / "runs"):
         assert check.state == "note"
         assert check.advice.startswith("name another")
 

@@ -35,6 +35,18 @@ def test_export(kept: Effio) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "target"), [(("archive",), "/proc/a.tgz"), (("bundle",), "/proc/bundle")]
+)
+def test_a_place_that_cannot_be_written_is_named(
+    words: tuple[str, ...], target: str, kept: Effio
+) -> None:
+    """The error had the name of a file that was to become it."""
+    done = kept.call(*words, FIRST, "-o", target)
+    assert done.returncode == 3
+    assert f"effio: {target}: " in done.stderr
+
+
+@pytest.mark.parametrize(
     ("suffix", "start"),
     [
         ("csv", b"run,benchmark,"),

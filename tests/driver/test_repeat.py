@@ -73,6 +73,11 @@ def test_ranks_that_were_chosen_are_named(tmp_path: Path) -> None:
     # The driver saw more than the engine's own start and end: 60 s.
     assert common.seconds_of(result) == 61.5
     assert "took 61.5 s" in report_of("run", result).subtitle
+    # Whole seconds that are equal do not show that it took none.
+    result.record = None
+    assert result.end is not None
+    result.end.detail["finished"] = result.run.started
+    assert "took" not in report_of("run", result).subtitle
 
 
 @pytest.mark.parametrize(

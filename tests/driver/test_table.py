@@ -6,12 +6,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
+from pathlib import Path
 
 import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.cli.note import changed
+from effio.errors import EffioError
 from effio.report.points import Number, Point
+from effio.store.folder import RunFolder
+from effio.store.notes import Note, Notes
 from store import generate
 
 FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"
@@ -139,9 +145,32 @@ def test_what_cannot_be_noted(words: tuple[str, ...], what: str, kept: Effio) ->
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": "effio-notes/2"}', '{"tags": [1]}'])
-def test_damaged_notes_are_none(text: str, kept: Effio) -> None:
-    (kept.cwd / "effio-runs" / FIRST / "notes.json").write_text(text)
+def test_damaged_notes_are_none_and_are_not_replaced(text: str, kept: Effio) -> None:
+    file = kept.cwd / "effio-runs" / FIRST / "notes.json"
+    file.write_text(text)
     assert kept.call("note", FIRST).stdout == f"{FIRST}  tags: nightly\n"
+    done = kept.call("note", FIRST, "new")
+    assert done.returncode == 2
+    assert "notes.json cannot be read\n       move it away; it is not replaced" in done.stderr
+    assert file.read_text() == text
+
+
+def test_notes_of_two_callers_at_once_are_both_kept(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.noting():
+        before = folder.notes()
+        other = threading.Thread(target=changed, args=(folder, "second", (), ()))
+        other.start()
+        other.join(0.2)  # it waits
+        folder.write_notes(before.model_copy(update={"notes": (Note(time="now", text="first"),)}))
+    other.join()
+    assert [note.text for note in folder.notes().notes] == ["first", "second"]
+
+
+def test_notes_that_could_not_be_read_again_are_refused(tmp_path: Path) -> None:
+    long = Notes(notes=(Note(time="now", text="x" * 10_000),) * 110)
+    with pytest.raises(EffioError, match="all notes together take 1 MiB at most"):
+        RunFolder(tmp_path).write_notes(long)
 
 
 def test_parquet(kept: Effio) -> None:

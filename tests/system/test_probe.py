@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,15 @@ def test_a_whole_run(any_engine: Engine, ranks: int, tmp_path: Path, data: Path)
     stems = {entry["name"] for entry in run.result.run["manifest"]["files"]}
     assert any("probe_name" in stem for stem in stems)
     assert list(data.iterdir()) == []
+
+
+def test_many_operations_in_a_second_are_printed_in_full(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["probe", "--backend", "sim", "--backend-options", "metadata=10us", *SIZES]
+    run = any_engine.run([*words, "--names", "5", "--dir", data], tmp_path, ranks=1)
+    assert run.code == 0, run
+    assert re.search(r"^ *files created +100000 op/s", run.stdout, re.MULTILINE), run.stdout
 
 
 def test_what_is_in_the_way_is_not_touched(any_engine: Engine, tmp_path: Path, data: Path) -> None:

@@ -125,7 +125,7 @@ def command(
         files = list({file.path: file for file in every}.values())
         failed = _remove(files, dry_run, yes)
         if not files:
-            click.echo("nothing is left of any run")
+            click.echo("nothing to remove")  # files that are left alone are listed
     else:
         name, parts, folder = _named(store, run, directory, busy)
         files = _seen(parts, kept, folder)
@@ -163,6 +163,9 @@ def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftov
                 continue
             parts.append((result, where, _as_folder(folder)))
         return _seen(parts, False, folder)
+    except clean.RefusedRunError as error:
+        click.echo(f"left alone: {error}", err=True)  # it names the run
+        return []
     except EffioError as error:
         click.echo(f"left alone: {fmt.plain(folder.id)}: {error}", err=True)
         return []

@@ -191,7 +191,7 @@ def _consistency(directory: Path) -> Ability:
     return Ability(name, place.close_to_open, found, means)
 
 
-def _storage(runs: Path) -> Iterator[Check]:
+def storage_checks(runs: Path) -> Iterator[Check]:
     yield _place("this directory", Path.cwd(), "name another: --dir DIR, --runs DIR")
     yield _place("runs", runs.absolute(), "name another: --runs DIR, or EFFIO_RUNS")
 
@@ -275,7 +275,7 @@ def command(ctx: click.Context, directory: Path | None, form: Form) -> None:
         _abilities(directory, form)
         return
     parts: tuple[Callable[[], Iterator[Check]], ...] = (
-        _python, _engine, _launch, lambda: _storage(runs_directory(ctx)),
+        _python, _engine, _launch, lambda: storage_checks(runs_directory(ctx)),
     )  # fmt: skip
     checks = [check for part in parts for check in part()]
     if form is Form.JSON:

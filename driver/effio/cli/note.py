@@ -52,6 +52,20 @@ def _with(said: Notes, text: str | None, tags: tuple[str, ...], gone: tuple[str,
         raise EffioError("a note has 10,000 characters at most") from None
 
 
+def changed(
+    folder: RunFolder, text: str | None, tags: tuple[str, ...], untag: tuple[str, ...]
+) -> Notes:
+    """The run's notes, with what is to be added and removed, also in its folder."""
+    with folder.noting():
+        said = folder.notes(to_change=True)
+        missing = [tag for tag in untag if tag not in said.tags]
+        if missing:
+            raise EffioError(f"{folder.id} was not given the tag '{fmt.plain(missing[0])}'")
+        said = _with(said, text, tags, untag)
+        folder.write_notes(said)
+    return said
+
+
 def _line(note: Note) -> str:
     return f"{note.time}  {note.text}"
 
@@ -79,13 +93,7 @@ def command(
     if text is not None and not text.strip():
         raise EffioError("the note is empty")
     for folder in _folders(run, store):
-        said = folder.notes()
-        if text or tags or untag:
-            missing = [tag for tag in untag if tag not in said.tags]
-            if missing:
-                raise EffioError(f"{folder.id} was not given the tag '{fmt.plain(missing[0])}'")
-            said = _with(said, text, tags, untag)
-            folder.write_notes(said)
+        said = changed(folder, text, tags, untag) if text or tags or untag else folder.notes()
         all_tags = tags_of(folder.record(), said)
         print_line(fmt.plain(folder.id + (f"  tags: {', '.join(all_tags)}" if all_tags else "")))
         for note in said.notes:

@@ -72,7 +72,11 @@ def write_bundle(
         raise EffioError(f"{target} exists", hint=safe_files.TAKEN)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        try:
+            scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        except OSError as error:
+            error.filename = os.fspath(target)  # the one that the caller knows
+            raise
         try:
             (scratch / "runs").mkdir()
             (scratch / "inputs").mkdir()

@@ -17,11 +17,13 @@ progress.json     how far it is, while it continues
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -61,11 +63,21 @@ _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr
 _FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
 
 _MAX_SUMMED = 100_000
+_NOTES_PATIENCE = 10.0  # seconds
 
 # All that a run leaves but the page, which is drawn from them, and its turns.
 KEPT_FILES = (*_SUMMED, JOB_SCRIPT, JOB_LOG, COMMANDS, NOTES, SUMS)
 
 State = Literal["planned", "submitted", "running", "done", "failed", "interrupted", "hung", "newer"]
+
+
+def _locks(handle: int) -> bool:
+    """Whether the lock is ours now; OSError where there are none."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def files_of_turns(result: Path) -> list[Path]:
@@ -123,18 +135,42 @@ class RunFolder:
         text = safe_files.json_text(record.model_dump(by_alias=True), indent=2)
         write_atomically(self.path / RECORD, text + "\n")
 
-    def notes(self) -> Notes:
-        """Empty if there are none, or such as cannot be read."""
+    def notes(self, to_change: bool = False) -> Notes:
+        """Empty if there are none, or such as cannot be read; EffioError about the latter if they
+        are read to be written again."""
         file = self.path / NOTES
         try:
             return Notes.model_validate(
                 safe_files.json_of(safe_files.read_text(file, notes.MAX_BYTES))
             )
         except (OSError, ValueError, RecursionError, ValidationError):
+            if to_change and os.path.lexists(file):
+                hint = "move it away; it is not replaced"
+                raise EffioError(f"{fmt.plain(file)} cannot be read", hint=hint) from None
             return Notes()
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """While it is held no other effio changes the notes. On a file system without locks of
+        directories it does nothing."""
+        with contextlib.ExitStack() as stack:
+            try:
+                handle = stack.enter_context(safe_files.directory(self.path))
+                deadline = time.monotonic() + _NOTES_PATIENCE
+                while not _locks(handle):
+                    if time.monotonic() > deadline:
+                        raise EffioError(f"{self.id}: another effio changes the notes; try again")
+                    time.sleep(0.02)
+            except OSError:
+                pass
+            yield
 
     def write_notes(self, said: Notes) -> None:
         text = safe_files.json_text(said.model_dump(by_alias=True), indent=2)
+        if len(text) >= notes.MAX_BYTES:
+            raise EffioError(
+                f"{self.id}: all notes together take {fmt.size(notes.MAX_BYTES)} at most"
+            )
         try:
             write_atomically(self.path / NOTES, text + "\n")
         except OSError as error:

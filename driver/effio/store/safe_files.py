@@ -203,7 +203,11 @@ def replacing(
     with directory(path.parent, below) as parent:
         spare = os.fsencode(path.name)[: _MOST_NAME_BYTES - 20]
         name = os.fsdecode(b"." + spare + b"." + secrets.token_hex(8).encode())
-        handle = _create(name, parent, mode)
+        try:
+            handle = _create(name, parent, mode)
+        except OSError as error:
+            error.filename = os.fspath(path)  # the one that the caller knows
+            raise
         try:
             with os.fdopen(handle, "w+b") as stream:
                 yield stream

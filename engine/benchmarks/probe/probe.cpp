@@ -99,7 +99,9 @@ std::string shown(const Metric& metric) {
     if (!metric.reason.empty()) return metric.reason;
     if (metric.unit == "B/s") return format_rate(metric.value);
     if (metric.unit == "s") return format_duration(metric.value);
-    return fmt::format("{:.4g} {}", metric.value, metric.unit);
+    constexpr double whole = 9999.5;  // four digits would print it as 1e+04
+    return metric.value >= whole ? fmt::format("{:.0f} {}", metric.value, metric.unit)
+                                 : fmt::format("{:.4g} {}", metric.value, metric.unit);
 }
 
 class Probe : public study::StudyBenchmark<Parameters> {

@@ -77,7 +77,7 @@ TEST(UntilCi, no_stop_while_anything_speaks_against_the_mean) {
     EXPECT_NE(modes.text().find("write: 10 values in two modes"), std::string::npos);
     auto outlier = until_of(0.9, {100, 101, 99, 100, 500, 102, 101, 99, 101, 98});
     EXPECT_EQ(outlier.decide(10, 0), Stop::none);
-    EXPECT_NE(outlier.text().find("write: 1 of 10 values are outliers"), std::string::npos);
+    EXPECT_NE(outlier.text().find("write: 1 of 10 values is an outlier"), std::string::npos);
     // A drift: the halves differ far more than chance explains.
     EXPECT_EQ(until_of(0.9, {10, 11, 12, 10, 11, 15, 16, 17, 15, 16}).decide(10, 0), Stop::none);
 }

@@ -42,7 +42,8 @@ def _mpi_text(library: str) -> str:
 
 
 def seconds_of(result: Result) -> float | None:
-    """How long the whole run took: as the driver saw it, else from its start to its end."""
+    """How long the whole run took: as the driver saw it, else from its start to its end. Those are
+    whole seconds: None if they are equal."""
     outcome = result.record.outcome if result.record else None
     if outcome is not None and outcome.seconds > 0:
         return outcome.seconds
@@ -51,7 +52,8 @@ def seconds_of(result: Result) -> float | None:
         begin, end = (_moment(t) for t in (result.run.started, finished))
     except (TypeError, ValueError):
         return None
-    return max(0.0, (end - begin).total_seconds())
+    seconds = (end - begin).total_seconds()
+    return seconds if seconds > 0 else None
 
 
 def _moment(text: object) -> datetime:
