@@ -366,7 +366,7 @@ def test_doctor_says_where_runs_cannot_be_kept(
     checks = {check.what: check for check in storage_checks(tmp_path / "new" / "runs")}
     assert checks["this directory"].state == "ok"
     assert checks["runs"].state == "note"
-    assert checks["runs"].found.endswith("/new/runs, not writable")
+    assert checks["runs"].found.endswith(" free, not writable")
     assert "--runs DIR" in checks["runs"].advice
 
 
