@@ -27,7 +27,7 @@ def test_slices_that_no_clock_could_show_apart() -> None:
     assert common.course([1e308, 1.0], 1e-6, 2e-6)[1] == [None, 1e6]
 
 
-def test_three_or_four_in_order_are_no_drift() -> None:
+def test_three_or_four_in_order_are_not_a_drift() -> None:
     """Chance puts three in order in two of six cases, four in two of 24. From five on the test of
     all repetitions says so."""
     # The rates of the first hour's mdtest.

@@ -264,7 +264,7 @@ class MdtestReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         rates = result.figures_named("rate")
-        # The load that was asked for: that of most ranks.
+        # The requested load: that of most ranks.
         most = sorted(rates, key=_ranks, reverse=True)
         ranked = [f for name in _HEADLINES for f in most if _phase(f) == name] + most
         if not ranked:
