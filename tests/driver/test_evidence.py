@@ -87,8 +87,7 @@ NULL_KEEPS_NOTHING = "the backend null keeps nothing and no storage was touched"
         ({"clock": {"virtual": True}}, "time is virtual and no storage was touched"),
         ({"backend": {"name": "null", "settings": {}}}, NULL_KEEPS_NOTHING),
         ({"options": {"backend": "null"}}, NULL_KEEPS_NOTHING),
-        # libraries has the name in a list; the files of its run are not real.
-        ({"manifest": {"directory": "/d/", "real": False, "files": []}}, NULL_KEEPS_NOTHING),
+        ({"options": {"libraries": ["null"]}}, NULL_KEEPS_NOTHING),
     ],
 )
 def test_simulated_numbers_are_simulated_wherever_they_are_listed(

@@ -66,7 +66,7 @@ def refuse_more_nodes(request: Request, environment: Mapping[str, str] = os.envi
         asked += [(f"--ranks-per-node {ranks.per_node}", ranks.per_node is not None)]
         words = " ".join(text for text, given in asked if given)
         raise EffioError(
-            f"{words} needs {needed} nodes, and this machine is one",
+            f"{words} needs {fmt.count_of(needed, 'node')}, and this machine is one",
             hint="use fewer ranks or more of them per node, a batch job (--batch), or name the"
             " nodes to the launcher (--launcher-option)",
         )

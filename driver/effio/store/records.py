@@ -334,10 +334,9 @@ class Run(BaseModel):
     def simulated(self) -> bool:
         """No storage was touched: the times are a model's, or the backend keeps nothing, of the run
         or of a group of interference."""
-        if self.clock.virtual or (self.manifest is not None and not self.manifest.real):
-            return True
         name = self.backend.name if self.backend else self.options.get("backend")
-        return name == "null" or any(map(_OF_NULL.search, self._groups))
+        null = name == "null" or self.options.get("libraries") == ["null"]
+        return self.clock.virtual or null or any(map(_OF_NULL.search, self._groups))
 
     @property
     def _groups(self) -> list[str]:
