@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from effio.campaign.expression import as_number
+from effio.campaign.expression import as_number, spelled
 from effio.config.toml_file import nearest
 from effio.errors import EffioError
 from effio.judge.gather import MOST_RUNS, is_engines, result_files
@@ -149,6 +149,11 @@ def number_of(result: Result) -> Number:
     )
 
 
+def _text(value: object) -> str:
+    """As in a campaign's file: false, not False."""
+    return spelled(value) if isinstance(value, bool | int | float) else str(value)
+
+
 def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
     value = figure.metric.value if figure.valid is not False else None
     return Number(
@@ -181,7 +186,7 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
     figures = run.result.figures_named(wanted) if wanted else []
     if len(figures) < 2:
         return [({}, _value_of(run, wanted))]
-    places = [{n: str(v) for n, v in f.where.items() if v is not None} for f in figures]
+    places = [{n: _text(v) for n, v in f.where.items() if v is not None} for f in figures]
     names = differing(places)
     return [
         ({name: place[name] for name in names if name in place}, _number_of(run, wanted, f))
@@ -221,7 +226,7 @@ def _axes_of(runs: Sequence[Described]) -> list[dict[str, str]]:
             **run.place,
             **run.labels,
             **{
-                name: str(value)
+                name: spelled(value)
                 for name, value in run.options.items()
                 if name not in _NO_AXES and isinstance(value, (str, int, float, bool))
             },
@@ -408,7 +413,7 @@ def _of(row: dict[str, Any], number: Number) -> Described:
     return Described(
         row["benchmark"],
         {name: row.get(name, "") for name in ("campaign", "step")} if in_campaign else {},
-        {k.removeprefix(AXIS): str(v) for k, v in row.items() if k.startswith(AXIS)},
+        {k.removeprefix(AXIS): _text(v) for k, v in row.items() if k.startswith(AXIS)},
         {} if in_campaign else json.loads(row["options"]),
         row["ranks"],
         [({}, number)],
