@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/units.hpp"
+
 namespace effio {
 
 Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
@@ -22,8 +24,9 @@ Ending ending_of(const std::optional<Error>& error, bool interrupted, std::strin
 Ending ending_of_messages(const Agreed& agreed, bool interrupted, std::string_view before) {
     Ending ending = ending_of(agreed.error, interrupted, before, 0, {});
     if (agreed.error) {
-        ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
-                                    agreed.error->text());
+        ending.reason =
+            fmt::format("{}; the first: {}", count_of(agreed.error_count, "wrong message"),
+                        agreed.error->text());
     }
     return ending;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frame/run_loop.hpp"
 
-#include <fmt/format.h>
-
+#include "core/units.hpp"
 #include "frame/ending.hpp"
 #include "parallel/pace.hpp"
 
@@ -49,9 +48,9 @@ void RunLoop::keep(const Agreed& agreed) {
     if (!known || worse(known->exit_code, code) != known->exit_code) outcome_.error = agreed.error;
 }
 
-Ending RunLoop::ending(std::string_view before, std::string_view pieces) const {
+Ending RunLoop::ending(std::string_view before, std::string_view piece) const {
     return ending_of(outcome_.error, outcome_.interrupted, before, errors_,
-                     fmt::format("{} {}", errors_, pieces));
+                     count_of(errors_, piece));
 }
 
 }  // namespace effio

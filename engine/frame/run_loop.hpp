@@ -57,8 +57,8 @@ class RunLoop {
     std::int64_t errors() const { return errors_; }
     /// The first that was noted.
     const std::optional<Error>& wrong_data() const { return wrong_data_; }
-    /// See ending_of; wrong data are errors() `pieces`.
-    Ending ending(std::string_view before, std::string_view pieces) const;
+    /// See ending_of; wrong data are errors() of `piece`.
+    Ending ending(std::string_view before, std::string_view piece) const;
 
   private:
     Session& session_;

@@ -57,7 +57,7 @@ def test_any_flipped_byte_is_found_by_full_verification(faulty: Faulty) -> None:
     (error,) = run.result.end["errors"] if run.result.end else [None]
     assert error is not None
     assert error["offset_bytes"] == place
-    assert "1 wrong bytes in the call" in error["cause"]
+    assert "1 wrong byte in the call" in error["cause"]
     # Both the first write (read back before the rewrite) and the rewrite are found.
     assert "not reached: no errors (this run: 2)" in run.result.figure("b_eff_io")["reasons"]
 

@@ -277,7 +277,7 @@ def test_a_library_that_is_not_there_says_so(
 
 
 def test_the_best_repetition_has_its_number(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    words = ["flash-io", "--blocks", "1", "--cells", "2", "--backend", "posix-fpp"]
+    words = ["flash-io", "--blocks", "1", "--cells", "2", "--backend", "posix-fpp", "--read", "all"]
     run = any_engine.run([*words, "--repetitions", "3", "--dir", data], tmp_path)
     assert run.code == 0, run
     named = re.search(r"^Repetition (\d+), the best of 3:$", run.stdout, re.MULTILINE)
@@ -288,6 +288,11 @@ def test_the_best_repetition_has_its_number(any_engine: Engine, tmp_path: Path, 
         if f["name"] == "repetition_bandwidth"
     }
     assert rates[int(named[1])] == max(rates.values())
+    # What was verified is that of all repetitions, as the mean before it.
+    verified = re.search(r"^restart: .*, ([\d.]+) KiB verified$", run.stdout, re.MULTILINE)
+    assert verified, run.stdout
+    of_all = sum(m["verified_bytes"] for m in run.result.measurements) / 1024
+    assert float(verified[1]) == pytest.approx(of_all, rel=1e-3)
 
 
 def test_plan_has_the_published_sizes(any_engine: Engine, tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ void Runner::collect(int repetition, int length, std::span<const std::int64_t> l
                       static_cast<std::int64_t>(sum[sums * i + 5])};
         run_.verified += c.verified;
         if (c.errors > 0) {
-            c.invalid = fmt::format("{} wrong messages", c.errors);
+            c.invalid = count_of(c.errors, "wrong message");
         } else if (!(c.seconds.min > 0)) {
             c.invalid = "no time passed on a rank's clock";
         }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/pattern.hpp"
+#include "core/units.hpp"
 #include "frame/memory_options.hpp"
 #include "storage/as_itself.hpp"
 
@@ -24,9 +25,9 @@ Error wrong_bytes(const std::string& call_name, const ByteFile& file, const RowT
                   std::int64_t call, const Mismatch& bad) {
     Error error = io_error(call_name, file.path(),
                            fmt::format("wrong data in row {} ({}), call {}: expected byte "
-                                       "0x{:02x}, found 0x{:02x}; {} wrong bytes in the call",
+                                       "0x{:02x}, found 0x{:02x}; {} in the call",
                                        task.row.number, name(task.row.type), call, bad.expected,
-                                       bad.found, bad.wrong_bytes));
+                                       bad.found, count_of(bad.wrong_bytes, "wrong byte")));
     error.exit_code = ExitCode::data_errors;
     error.offset = file_offset(task, call * task.row.memory + bad.offset);
     return error;

@@ -76,7 +76,7 @@ class ConsoleView : public Observer {
             return;
         }
         if (summary.rates.empty()) {
-            restart(summary, repetitions.back());
+            restart(summary, repetitions);
             doubts(s, summary);
             return;
         }
@@ -95,7 +95,7 @@ class ConsoleView : public Observer {
                 fmt::format("{}: {}\n", on_storage, mean_in_words(summary.synced_rates)));
         }
         console_.print(fmt::format("{}: {}\n", by_definition, mean_in_words(summary.rates)));
-        if (!summary.read_rates.empty()) restart(summary, *best);
+        if (!summary.read_rates.empty()) restart(summary, repetitions);
         if (best->compute_seconds > 0) {
             console_.print(
                 fmt::format("time in I/O: {:.1f} % of {}\n", 100 * best->io_fraction(),
@@ -108,10 +108,12 @@ class ConsoleView : public Observer {
     static constexpr const char* format =
         "  {:<6} {:<13} {:>4} {:>5} {:>10} {:>10} {:>12} {:>12}  {}\n";
 
-    void restart(const Summary& summary, const Repetition& r) {
+    void restart(const Summary& summary, const std::vector<Repetition>& repetitions) {
+        std::int64_t verified = 0;
+        for (const auto& r : repetitions) verified += r.verified_bytes;
         console_.print(fmt::format("{}: {}, {} verified\n", restarted,
                                    mean_in_words(summary.read_rates),
-                                   format_size(static_cast<double>(r.verified_bytes))));
+                                   format_size(static_cast<double>(verified))));
     }
 
     void doubts(const Setup& s, const Summary& summary) {

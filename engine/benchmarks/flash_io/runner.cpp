@@ -101,7 +101,7 @@ Ending Runner::run() {
     });
     notify_([&](Observer& o) { o.end(setup_, repetitions_); });
     until_ci_.report(session_, "flash-io");
-    return loop_.ending("files", "wrong values");
+    return loop_.ending("files", "wrong value");
 }
 
 void Runner::add_rates() {

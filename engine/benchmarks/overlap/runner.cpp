@@ -45,7 +45,7 @@ Ending Runner::run() {
     loop_.repeat(session_.comm, until_ci_, [this](std::int64_t i) { repeat(i); });
     notify_([&](Observer& o) { o.end(series_); });
     until_ci_.report(session_, "overlap");
-    Ending ending = loop_.ending("cells", "wrong bytes");
+    Ending ending = loop_.ending("cells", "wrong byte");
     if (wrong_in_warm_up) ending.errors.push_back(*wrong_in_warm_up);
     return ending;
 }

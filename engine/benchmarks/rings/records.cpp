@@ -5,6 +5,7 @@
 #include "benchmarks/rings/views.hpp"
 #include "core/fields.hpp"
 #include "core/stats.hpp"
+#include "core/units.hpp"
 #include "frame/until_ci.hpp"
 
 namespace effio::rings {
@@ -129,7 +130,7 @@ const Fields<Accumulated>& balance_fields() {
 
 /// Wrong messages have no rate.
 void invalidate(Measurement& m, std::int64_t wrong) {
-    m.invalid_reason = fmt::format("{} wrong messages", wrong);
+    m.invalid_reason = count_of(wrong, "wrong message");
     m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
 }
 

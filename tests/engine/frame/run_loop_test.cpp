@@ -35,7 +35,7 @@ TEST_F(Loop, repeats_until_it_stops) {
     EXPECT_EQ(repetitions([](auto) {}), 5);
     EXPECT_EQ(repetitions([this](auto number) { number == 2 ? loop.stop() : void(); }), 3);
     EXPECT_EQ(repetitions([](auto) {}), 0);
-    EXPECT_EQ(loop.ending("parts", "wrong bytes").status, ExitCode::done);
+    EXPECT_EQ(loop.ending("parts", "wrong byte").status, ExitCode::done);
 }
 
 TEST_F(Loop, the_clock_of_the_root_ends_it) {
@@ -54,7 +54,7 @@ TEST_F(Loop, a_signal_to_one_rank_stops_all) {
     EXPECT_TRUE(loop.agree(s.comm, Outcome()).interrupted);
     EXPECT_TRUE(loop.stops());
     EXPECT_FALSE(loop.go_on(s.comm));
-    EXPECT_EQ(loop.ending("parts", "wrong bytes").status, ExitCode::interrupted);
+    EXPECT_EQ(loop.ending("parts", "wrong byte").status, ExitCode::interrupted);
 }
 
 TEST_F(Loop, wrong_data_are_counted_and_stop_nothing) {
@@ -62,9 +62,14 @@ TEST_F(Loop, wrong_data_are_counted_and_stop_nothing) {
     EXPECT_TRUE(loop.note({4, false, error_of(ExitCode::data_errors, "second")}));
     EXPECT_EQ(loop.wrong_data()->cause, "first");
     EXPECT_FALSE(loop.outcome().error);
-    const Ending ending = loop.ending("parts", "wrong bytes");
+    const Ending ending = loop.ending("parts", "wrong byte");
     EXPECT_EQ(ending.status, ExitCode::data_errors);
     EXPECT_EQ(ending.reason, "7 wrong bytes in the data read back");
+}
+
+TEST_F(Loop, one_wrong_byte_is_not_several) {
+    EXPECT_TRUE(loop.note({1, false, error_of(ExitCode::data_errors, "first")}));
+    EXPECT_EQ(loop.ending("parts", "wrong byte").reason, "1 wrong byte in the data read back");
 }
 
 TEST_F(Loop, the_first_of_the_most_severe_failures_is_its_ending) {
@@ -75,7 +80,7 @@ TEST_F(Loop, the_first_of_the_most_severe_failures_is_its_ending) {
     loop.keep({1, false, error_of(ExitCode::data_errors, "less")});
     EXPECT_EQ(loop.outcome().error->cause, "first");
     EXPECT_EQ(loop.errors(), 4);
-    EXPECT_EQ(loop.ending("parts", "wrong bytes").status, ExitCode::io_error);
+    EXPECT_EQ(loop.ending("parts", "wrong byte").status, ExitCode::io_error);
 }
 
 TEST_F(Loop, what_some_ranks_know_stops_the_others) {

@@ -68,7 +68,7 @@ TEST(Averages, an_invalid_experiment_does_not_count) {
     RunResult run = powers_of_two();
     Experiment& experiment = run.experiment(0, 3, 0, 2);
     put(experiment, 1000);
-    experiment.invalid = "1 wrong messages";
+    experiment.invalid = "1 wrong message";
     EXPECT_DOUBLE_EQ(run.pattern_average(0), 1);
 }
 
