@@ -221,6 +221,10 @@ class CampaignRun:
         ready = self._ready(unit)
         if isinstance(ready, UnitDone):
             return ready
+        try:
+            places.refuse_more_nodes(self.order.request(ready, self.folder.name))
+        except EffioError as error:
+            return UnitDone(unit, error.code, f"not run: {error.message}")
         started = time.monotonic()
         ended = self._attempts(ready, self._above(number, left), left)
         self.seconds.append(time.monotonic() - started)
@@ -239,7 +243,6 @@ class CampaignRun:
         try:
             ready = replace(unit, point=self._with_values(unit))
             self._judge(ready)
-            places.refuse_more_nodes(self.order.request(ready, self.folder.name))
         except NoValueError as error:
             return UnitDone(unit, ExitCode.ENVIRONMENT, f"not run: {error}")
         except EffioError as error:
