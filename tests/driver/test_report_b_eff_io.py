@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from driver import made
 from effio import text as fmt
 from effio.errors import EffioError
+from effio.report import common
 from effio.report.build import load, report_of
 from effio.report.html import cards, render
 from effio.report.model import Column, Figure, Report, Table
@@ -327,12 +329,16 @@ def test_cached_or_not(verdicts: list[str], begins: str, level: str, tmp_path: P
 
 
 def test_a_hint_about_caches_is_given_once(tmp_path: Path) -> None:
+    """Also where a headline names two rates of writing, as the strongest and the weakest one."""
     lines = made.b_eff_io()
     for line in lines:
         if line["kind"] == "measurement":
             line["cache"]["verdict"] = "cache"
-    card = next(c for c in cards(_reported(tmp_path, lines)) if c.title == "Cached?")
-    assert card.text.count("includes the flush") == 1
+    result = read_result(made.write(tmp_path / "run.jsonl", lines))
+    headline = report_of("run", result, result.remarks).headline
+    writes = [one for one in headline.evidence if not one.reading]
+    (finding,) = common.cache_findings(result, replace(headline, evidence=writes * 2))
+    assert finding.text.count("includes the flush") == 1
 
 
 def test_virtual_time_is_said(tmp_path: Path) -> None:
