@@ -398,8 +398,8 @@ def test_the_number_of_a_run_with_several_cells_names_its_own(effio: Effio) -> N
     """Seven rates: which one it is, and where the bytes of this one were, not of all."""
     assert _import(effio, FOREIGN / "elbencho-3.csv")[0] == 0
     first = effio.call("show", "last").stdout.splitlines()[0]
-    assert first.startswith("read_bandwidth = 2.522 GB/s operation rwmix30, path_type file, ")
-    assert "block_bytes 64 KiB" in first
+    assert first.startswith("read_bandwidth = 2.522 GB/s operation rwmix30, path type file, ")
+    assert "block 64 KiB" in first
     assert "reads, from memory or storage: not known" in first
     assert "writes" not in first
     assert "label" not in first

@@ -104,8 +104,9 @@ def place_text(where: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 def cell_of(figure: Figure, others: Iterable[Figure]) -> str:
     """By what a figure differs from the others of its name; empty for a single one."""
-    places = {str(f.where): f.where for f in (figure, *others)}
-    return place_text(figure.where, differing([*places.values()]))
+    places = [f.where for f in others]
+    apart = [n for n, v in figure.where.items() if any(where.get(n) != v for where in places)]
+    return place_text(figure.where, [n for n in apart if figure.where[n] != ""])
 
 
 def cell_name(m: Measurement) -> str:
