@@ -300,6 +300,8 @@ def _an_engine_that_changed_is_refused(tuned: Effio, folder: Path) -> None:
         (json.dumps({**called, "engine_sha256": "0" * 64}), "is another one than when"),
         ("{", "call.json cannot be read"),
         (json.dumps({**called, "schema": "effio-tuning-call/2"}), "a newer effio made it?"),
+        # What was measured stays, also where it could never be finished.
+        (json.dumps({**called, "seconds": 1e-3}), "allow more with --time"),
     ):
         (folder / "call.json").write_text(text)
         assert said in _tune(tuned, "--resume", "last", code=2).stderr

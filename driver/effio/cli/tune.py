@@ -332,7 +332,8 @@ def _search(
             partly = records.record_of(folder.name, tuning, called, search.outcome())
             _stopped(partly, folder, values)
         except BudgetError:
-            folder.discard()  # its first run is compared with nothing
+            if not runner.looked_up:  # what an earlier call measured is never removed
+                folder.discard()  # the first run is compared with nothing
             raise
         except EffioError:
             if not folder.discard_if_empty():
