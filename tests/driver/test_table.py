@@ -37,7 +37,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_row_for_each_point(kept: Effio) -> None:
-    # There is no campaign.json: the runs say of which campaign they are.
+    # Without campaign.json the record of each run names its campaign.
     named = kept.call("table", "sweep", "--value", "write", "--format", "csv")
     done = kept.call("table", "--value", "write", "--format", "csv")
     assert named.stdout == done.stdout
