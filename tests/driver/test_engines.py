@@ -65,7 +65,7 @@ def test_one_is_chosen(both: Effio) -> None:
         assert done.stdout.startswith(f"in use: {name}-0123456789 ("), done.stderr
         assert used() == f"{name}-0123456789"
     other = both.call("engine", "use", "openmpi", env={"EFFIO_ENGINE": "/elsewhere"})
-    assert "EFFIO_ENGINE or the site's settings name /elsewhere" in other.stderr
+    assert "but /elsewhere counts first, given by EFFIO_ENGINE" in other.stderr
     assert both.call("engine", "use", "--none").returncode == 0
     # One that was chosen and is missing is reported, not passed over.
     both.call("engine", "use", "mpich")
@@ -102,3 +102,63 @@ def test_a_campaign_that_names_an_engine_that_is_not_here(with_engine: Effio) ->
     done = with_engine.call("plan", "s.toml")
     assert done.returncode == 6
     assert "no engine 'cray' (requested by the campaign)" in done.stderr
+
+
+# Every command that takes an engine where no option names one.
+WITH_AN_ENGINE = (
+    ("list",),
+    ("describe", "ior"),
+    ("man", "pages"),
+    ("check", "quick"),
+    ("plan", "quick"),
+    ("run", "ior", "--print-command"),
+    ("run", "quick", "--scale", "16"),
+    ("doctor",),
+    ("engine", "list"),
+    ("init",),
+)
+
+
+@pytest.mark.parametrize("words", WITH_AN_ENGINE, ids=" ".join)
+def test_the_site_names_an_engine_for_every_command(both: Effio, words: tuple[str, ...]) -> None:
+    site = Path(both.environment["XDG_CONFIG_HOME"]) / "effio/site.toml"
+    site.parent.mkdir(parents=True)
+    site.write_text('[launch]\nengine = "cray"\n')
+    done = both.call(*words)
+    assert "no engine 'cray' (named by the site's settings)" in " ".join(
+        (done.stdout + done.stderr).split()
+    )
+    for written in both.cwd.glob("*.toml"):  # by init, which overwrites nothing
+        written.unlink()
+    # The variable is of this call, the file of all calls.
+    done = both.call(*words, env={"EFFIO_ENGINE": "fjord"})
+    assert "no engine 'fjord' (given by EFFIO_ENGINE)" in " ".join(
+        (done.stdout + done.stderr).split()
+    )
+
+
+def test_the_list_shows_an_engine_that_is_named_by_its_path(
+    both: Effio, engines: Mapping[str, Engine]
+) -> None:
+    program = both.cwd / "elsewhere/effio-mpi"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {engines["mpich"].program} "$@"\n')
+    program.chmod(0o755)
+    lines = both.call("engine", "list", env={"EFFIO_ENGINE": str(program)}).stdout.splitlines()
+    (used,) = [number for number, line in enumerate(lines) if line.startswith("*")]
+    assert str(program) in " ".join(lines[used : used + 4])
+
+
+def test_doctor_tries_the_launcher_of_the_site(both: Effio) -> None:
+    Path(both.cwd / "effio-site.toml").write_text('[launch]\nlauncher = "/nowhere/mpiexec"\n')
+    done = both.call("doctor")
+    assert done.returncode == 6
+    assert "--launcher /nowhere/mpiexec: neither a program" in " ".join(done.stdout.split())
+
+
+def test_doctor_reports_settings_that_are_faulty(both: Effio) -> None:
+    Path(both.cwd / "effio-site.toml").write_text('[launch]\nlancher = "srun"\n')
+    done = both.call("doctor")
+    assert done.returncode == 6
+    assert "lancher" in done.stdout
+    assert "Python" in done.stdout

@@ -14,7 +14,6 @@ from effio.campaign.points import count
 from effio.cli.complete import complete_campaign
 from effio.cli.options import WholeNumber
 from effio.cli.tables import table_format, write_tables
-from effio.config.site import load_site
 from effio.engine.discover import find_engine
 from effio.launch.launchers import Ranks
 from effio.report.model import Cell, Column, Table
@@ -46,7 +45,7 @@ def command(campaign: str, engine: str | None, ranks: int, form: Form) -> None:
     CAMPAIGN is a file, or the name of a campaign that comes with effio. Every fault is reported at
     once, with its place and the nearest valid word. Nothing is planned or run.
     """
-    found = find_engine(engine or load_site().launch.engine)
+    found = find_engine(engine)
     study = study_of(path_of(campaign), Asked(), found, lambda: Ranks(ranks))
     steps = study.campaign.step
     here = {step.name: sum(p.step.name == step.name for p in study.points) for step in steps}

@@ -73,7 +73,6 @@ def complete_point(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     """Points of the campaign that the command names, with what they are."""
     from effio.campaign.file import path_of
     from effio.campaign.order import Asked, study_of
-    from effio.config.site import load_site
     from effio.engine.discover import find_engine
     from effio.errors import EffioError
     from effio.launch.launchers import Ranks
@@ -84,7 +83,7 @@ def complete_point(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     asked = Asked(**{k: ctx.params[k] for k in ("directory", "scale") if ctx.params.get(k)})
     ranks = Ranks(ctx.params.get("ranks") or 1)
     try:
-        engine = find_engine(load_site().launch.engine)
+        engine = find_engine()
         points = study_of(path_of(str(name)), asked, engine, lambda: ranks).points
     except EffioError:
         return []

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +22,15 @@ from effio import text as fmt
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.tables import table_format, write_tables
+from effio.config.site import candidates, load_site
 from effio.engine.discover import find_engine, find_engines
+from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launcher, Ranks
 from effio.launch.live import LiveView
-from effio.launch.machine import find_machine
+from effio.launch.machine import Machine, find_machine
 from effio.launch.watch import Outcome, Patience, Watch
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
@@ -91,6 +93,22 @@ def _engine() -> Iterator[Check]:
             yield Check("engine", "note", error.message, error.hint)
 
 
+def _site() -> Check:
+    """The site's settings, which the other checks follow."""
+    there = [path for path in candidates() if path.exists() or path.is_symlink()]
+    try:
+        load_site()
+    except EffioError as error:
+        return Check("site's settings", "missing", error.message, error.hint)
+    return Check("site's settings", "ok", str(there[0]) if there else "no file, none is needed")
+
+
+def _launcher(engine: Engine, machine: Machine) -> Launcher:
+    """The one of `effio run` without options."""
+    launch = load_site().launch
+    return choose_launcher(engine, machine, launch.launcher, launch.options)
+
+
 def _launch() -> Iterator[Check]:
     machine = find_machine()
     yield Check("cores", "ok", f"{machine.cores} usable")
@@ -102,7 +120,7 @@ def _launch() -> Iterator[Check]:
             yield Check("batch system", "ok", f"{system.name} ({system.submit_command[0]})")
     try:
         engine = find_engine()
-        launcher = choose_launcher(engine, machine)
+        launcher = _launcher(engine, machine)
     except EffioError as error:
         yield Check("launcher", "missing", error.message, error.hint)
         return
@@ -172,7 +190,7 @@ def _consistency(directory: Path) -> Ability:
         return Ability(name, None, found)
     try:
         engine = find_engine()
-        launcher = choose_launcher(engine, machine)
+        launcher = _launcher(engine, machine)
         tried = _try(
             launcher, Ranks(2, 2, 1), engine.path,
             "ior", "--block", "4KiB", "--transfer", "4KiB", "--dir", str(directory),
@@ -274,10 +292,9 @@ def command(ctx: click.Context, directory: Path | None, form: Form) -> None:
     if directory is not None:
         _abilities(directory, form)
         return
-    parts: tuple[Callable[[], Iterator[Check]], ...] = (
-        _python, _engine, _launch, lambda: storage_checks(runs_directory(ctx)),
-    )  # fmt: skip
-    checks = [check for part in parts for check in part()]
+    checks = [*_python(), _site()]
+    if checks[-1].state == "ok":
+        checks += [*_engine(), *_launch(), *storage_checks(runs_directory(ctx))]
     if form is Form.JSON:
         click.echo(json.dumps([check.__dict__ for check in checks], indent=2))
     else:

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-
 import click
 
 from effio.cli.complete import complete_engine
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.config.site import load_site
-from effio.engine.discover import choose, find_engine, find_engines
+from effio.engine.discover import CHOSEN, choose, find_engine, find_engines, named_by_settings
 from effio.engine.program import Engine
 from effio.errors import EffioError
 from effio.launch.choose import choose_launcher
@@ -31,15 +28,21 @@ def command() -> None:
 def list_engines(form: Form) -> None:
     """List the available engines, the preferred one first; * is the one that is used."""
     used = None
-    with contextlib.suppress(EffioError):
-        used = find_engine().path.resolve()  # unpacks one that the installation carries
+    try:
+        used = find_engine()  # unpacks one that the installation carries
+    except EffioError as error:
+        if named_by_settings()[0]:
+            say(error.message)
     engines = find_engines()
+    if used is not None and all(e.path.resolve() != used.path.resolve() for e in engines):
+        engines.insert(0, used)  # named by its path
     if not engines:
         click.echo("no engine is built here; build one: effio engine build", err=True)
         return
     rows: list[list[Cell]] = []
     for engine in engines:
-        row: list[Cell] = ["*" if engine.path.resolve() == used else "", engine.name]
+        is_used = used is not None and engine.path.resolve() == used.path.resolve()
+        row: list[Cell] = ["*" if is_used else "", engine.name]
         try:
             row += [str(engine.mpi or "unknown"), engine.info.engine.version]
             row += [_launcher_of(engine), str(engine.path), ""]
@@ -60,7 +63,7 @@ def list_engines(form: Form) -> None:
 
 def _launcher_of(engine: Engine) -> str:
     try:
-        return choose_launcher(engine, find_machine()).program
+        return choose_launcher(engine, find_machine(), load_site().launch.launcher).program
     except EffioError:
         return "none here"
 
@@ -80,8 +83,9 @@ def use_engine(engine: str | None, taken_back: bool) -> None:
         click.echo("no engine is chosen; the first of effio engine list is used")
         return
     click.echo(f"in use: {found.name or found.path} ({found.mpi or 'an MPI of unknown name'})")
-    if other := os.environ.get("EFFIO_ENGINE") or load_site().launch.engine:
-        say(f"but EFFIO_ENGINE or the site's settings name {other}, which counts first")
+    named, origin = named_by_settings()
+    if origin != CHOSEN:
+        say(f"but {named} counts first, {origin}")
 
 
 @command.command("build")

@@ -17,7 +17,6 @@ from effio.cli.campaign_options import asked_of, campaign_options
 from effio.cli.complete import complete_campaign
 from effio.cli.options import GroupedCommand, GroupedOption
 from effio.cli.tables import form_of, format_parameters, write_tables
-from effio.config.site import load_site
 from effio.engine.discover import find_engine
 from effio.launch import job
 from effio.launch.machine import find_machine
@@ -26,7 +25,7 @@ from effio.report.texts import Form
 
 
 def _run(campaign: str, **values: Any) -> None:
-    engine = find_engine(values["engine"] or load_site().launch.engine)
+    engine = find_engine(values["engine"])
     asked = asked_of(values)
     study = study_of(
         path_of(campaign),

@@ -43,7 +43,7 @@ class _Targets(click.Group):
     """What can be run. Benchmarks are the engine's; they are its subcommands here."""
 
     def _engine(self, ctx: click.Context) -> Engine:
-        return find_engine(ctx.params.get("engine") or load_site().launch.engine)
+        return find_engine(ctx.params.get("engine"))
 
     def of_targets(self) -> Mapping[str, list[click.Option]]:
         """Options of all benchmarks and of all campaigns, for the manual."""
@@ -137,8 +137,8 @@ def _request(
     engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any], site: Site
 ) -> job.Request:
     machine = find_machine()
-    if values["engine"] or site.launch.engine:
-        engine = find_engine(values["engine"] or site.launch.engine)
+    if values["engine"]:
+        engine = find_engine(values["engine"])
     if not all(c.isalnum() or c in "-_." for c in values["label"]):
         raise EffioError("--label: letters, digits, '-', '_' and '.' only")
     ranks, chosen = job.default_ranks(

@@ -215,7 +215,7 @@ def _resume(runs: Store, values: Mapping[str, Any]) -> None:
 
 def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     site = load_site()
-    engine = find_engine(values["engine"] or site.launch.engine)
+    engine = find_engine(values["engine"])
     path = path_of(values["tuning"])
     written, file = load(path)
     if values["directory"] is not None and "dir" in values["overrides"]:

@@ -17,6 +17,8 @@ from effio.store.safe_files import write_atomically
 PROGRAM = "effio-mpi"
 # Origin of an engine that a wheel brought.
 CARRIED = "carried by the installation"
+# Who named an engine.
+CHOSEN = "chosen by effio engine use"
 _CHOSEN = "engine.json"
 
 
@@ -136,13 +138,22 @@ def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
     return next((engine for engine in engines if engine.name.startswith(f"{wanted}-")), None)
 
 
+def named_by_settings() -> tuple[str | None, str]:
+    """An engine, and who named it: $EFFIO_ENGINE, the site's file or `effio engine use`."""
+    if named := os.environ.get("EFFIO_ENGINE"):
+        return named, "given by EFFIO_ENGINE"
+    from effio.config.site import load_site  # dear to import
+
+    if named := load_site().launch.engine:
+        return named, "named by the site's settings"
+    return chosen(), CHOSEN
+
+
 def find_engine(wanted: str | None = None, origin: str = "given by --engine") -> Engine:
-    """The engine to use: `wanted` (a path, or the name of a built one), $EFFIO_ENGINE, the one that
-    the user chose, the first that is at hand, or the one that this installation carries."""
+    """The engine to use: `wanted` (a path, or the name of a built one), the one that settings name,
+    the first that is at hand, or the one that this installation carries."""
     if not wanted:
-        wanted, origin = os.environ.get("EFFIO_ENGINE"), "given by EFFIO_ENGINE"
-    if not wanted:
-        wanted, origin = chosen(), "chosen by effio engine use"
+        wanted, origin = named_by_settings()
     if wanted:
         if (named := _named(wanted, installed())) is not None:
             return named
