@@ -30,7 +30,7 @@ from effio.report.model import (
 from effio.report.parts import Part, PartsReporter, known, member, valid, value_of
 from effio.report.plots import plot
 from effio.store.clean import names_of
-from effio.store.members import members_of
+from effio.store.members import having, members_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
 
@@ -169,7 +169,7 @@ def _percentiles(reported: object) -> tuple[float | None, float | None, float | 
 
 def mix_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
-    for m in result.measurements:
+    for m in having(result.measurements, "mix"):
         mix = members_of(m).mix
         for side in ("read", "write") if mix else ():
             calls, times = (getattr(mix, f"{side}_{of}") for of in ("operations", "call_times"))
@@ -203,7 +203,8 @@ def _course(m: Measurement, style: int) -> Series | None:
 def rate_by_time(result: Result) -> Figure | None:
     panels = []
     for access, some in common.grouped(result.measurements, lambda m: m.access).items():
-        series = [one for style, m in enumerate(some) if (one := _course(m, style))]
+        sliced = having(some, "time_series")
+        series = [one for style, m in enumerate(sliced) if (one := _course(m, style))]
         panels += [Panel(access, series)] if series else []
     return plot(
         "rate-by-time",
@@ -252,11 +253,12 @@ def _one_way(result: Result) -> Finding | None:
 
 
 def _worst(
-    result: Result, factor_of: Callable[[Measurement], float | None], least: float
+    result: Result, member: str, factor_of: Callable[[Measurement], float | None], least: float
 ) -> tuple[str, float, Measurement] | None:
     """How many of the valid phases have a factor above `least`, the largest one, and its phase."""
     phases = valid(result)
-    factors = [(factor, m) for m in phases if (factor := factor_of(m)) and factor > least]
+    some = having(phases, member)
+    factors = [(factor, m) for m in some if (factor := factor_of(m)) and factor > least]
     if not factors:
         return None
     count = f"{len(factors)} of {fmt.count_of(len(phases), 'phase')}"
@@ -273,7 +275,7 @@ def _tail(m: Measurement) -> float | None:
 
 
 def _tail_finding(result: Result) -> Finding | None:
-    if not (worst := _worst(result, _tail, _WIDE)):
+    if not (worst := _worst(result, "stonewall", _tail, _WIDE)):
         return None
     count, _, m = worst
     wall = members_of(m).stonewall
@@ -296,7 +298,7 @@ def _inequality(m: Measurement) -> float | None:
 
 
 def _unequal_finding(result: Result) -> Finding | None:
-    if not (worst := _worst(result, _inequality, _UNEQUAL)):
+    if not (worst := _worst(result, "rank_rate_bytes_per_second", _inequality, _UNEQUAL)):
         return None
     count, factor, m = worst
     return Finding(
@@ -307,11 +309,11 @@ def _unequal_finding(result: Result) -> Finding | None:
 
 
 def _first_of(
-    result: Result, is_one: Callable[[Measurement], bool], what: str, anchor: str
+    result: Result, member: str, is_one: Callable[[Measurement], bool], what: str, anchor: str
 ) -> Finding | None:
     """How many of the valid phases this holds for, and the first of them."""
     phases = valid(result)
-    some = [m for m in phases if is_one(m)]
+    some = [m for m in having(phases, member) if is_one(m)]
     if not some:
         return None
     count = f"{len(some)} of {fmt.count_of(len(phases), 'phase')}"
@@ -321,6 +323,7 @@ def _first_of(
 def _unsteady_finding(result: Result) -> Finding | None:
     return _first_of(
         result,
+        "steady",
         lambda m: members_of(m).steady.reached is False,
         "the rate did not become steady",
         "rate-by-time",
@@ -338,7 +341,7 @@ def _own_node_finding(result: Result) -> Finding | None:
     if result.run.simulated:
         return None
     what = "ranks read data of the same node, which its cache may hold"
-    return _first_of(result, _reads_own_node, what, "results")
+    return _first_of(result, "ranks_on_own_node", _reads_own_node, what, "results")
 
 
 def _spread_finding(result: Result) -> Finding | None:

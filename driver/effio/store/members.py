@@ -6,7 +6,7 @@ that no caller has to check."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -22,9 +22,10 @@ _STORED = "schemas/fields-1.json"
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    # As records.as_number; a whole number stays one.
+    if type(value) is not int and type(value) is not float:
         return None
-    return value if abs(value) <= MAX_NUMBER else None
+    return value if -MAX_NUMBER <= value <= MAX_NUMBER else None
 
 
 def _integer(value: object) -> int | None:
@@ -185,6 +186,12 @@ def _detail(benchmark: str, figure: str) -> Readers:
     info = _description()["benchmarks"].get(benchmark)
     own = _fields(info["figures"]).get(figure) if info is not None and figure else info
     return Readers({**_all_fields(), **(_fields(own["detail"]) if own is not None else {})})
+
+
+def having(some: Iterable[Measurement], member: str) -> list[Measurement]:
+    """Those whose `detail` has something for this member. Of very many measurements most members
+    are missing, and this is quicker than to read each."""
+    return [m for m in some if m.detail.get(member)]
 
 
 def members_of(record: Measurement | Figure | None) -> Members:

@@ -56,9 +56,10 @@ Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
 def as_number(value: object) -> float | None:
     """A member of a benchmark's own object as a number; None if it is none, as truth values are, or
     beyond what any number of a result is."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    # JSON has no subclasses of these, and truth values are one of int.
+    if type(value) is not int and type(value) is not float:
         return None
-    return float(value) if abs(value) <= MAX_NUMBER else None
+    return float(value) if -MAX_NUMBER <= value <= MAX_NUMBER else None
 
 
 def as_count(value: object) -> int:

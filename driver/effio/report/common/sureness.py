@@ -10,7 +10,7 @@ from effio import text as fmt
 from effio.report.common.names import differing, place_text
 from effio.report.common.spread import Repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
-from effio.store.members import Members, members_of
+from effio.store.members import Members, having, members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
@@ -110,7 +110,9 @@ def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | N
 
     means = _means(result)
     passes = [
-        (m, one) for m in result.measurements if m.valid and (one := members_of(m).batch_means)
+        (m, one)
+        for m in having(result.measurements, "batch_means")
+        if m.valid and (one := members_of(m).batch_means)
     ]
     tables = [spread_table(several)] if several else []
     if certain := [(f, i) for f, i in means if (i.rounds or 0) >= FEWEST or i.method == _LEFT_OUT]:

@@ -85,19 +85,24 @@ def time_splits(
 ) -> list[TimeSplit]:
     """What the parts leave of the total is "other"."""
     splits: dict[str, TimeSplit] = {}
+    names: dict[str, str] = {}
     for m in measurements:
         name = group(m)
         if (split := splits.get(name)) is None:
             split = splits[name] = TimeSplit(name)
+        parts = split.parts
         reported = 0.0
         for part, spread in m.seconds.items():
             if part in _INSIDE_OTHERS:
                 continue
-            split.parts[part_name(part)] += spread.mean
-            reported += spread.mean
+            if part not in names:
+                names[part] = part_name(part)
+            mean = spread.mean
+            parts[names[part]] += mean
+            reported += mean
         total = m.seconds["total"].mean if "total" in m.seconds else reported
         if total > reported * 1.01:
-            split.parts[_OTHER if reported else _WHOLE] += total - reported
+            parts[_OTHER if reported else _WHOLE] += total - reported
     return list(splits.values())
 
 
