@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -182,10 +183,10 @@ def _read(file: Path, labels: dict[str, str]) -> Judged:
 
 def _distinct(runs: Sequence[Judged]) -> list[Judged]:
     """Two sites may have runs of one name."""
-    names = [run.name for run in runs]
+    times = Counter(run.name for run in runs)
     return [
         run
-        if names.count(run.name) == 1
+        if times[run.name] == 1
         else Judged(str(run.path), run.path, run.result, run.labels)
         for run in runs
     ]
