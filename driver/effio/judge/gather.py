@@ -185,9 +185,7 @@ def _distinct(runs: Sequence[Judged]) -> list[Judged]:
     """Two sites may have runs of one name."""
     times = Counter(run.name for run in runs)
     return [
-        run
-        if times[run.name] == 1
-        else Judged(str(run.path), run.path, run.result, run.labels)
+        run if times[run.name] == 1 else Judged(str(run.path), run.path, run.result, run.labels)
         for run in runs
     ]
 

@@ -20,6 +20,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -65,6 +66,7 @@ _IS_USER_OPTION = re.compile(rf"{_PASSED_ON}(?:-u|--user)")
 _WORD_ITSELF = re.compile(rf"({_PASSED_ON})(.*)", re.DOTALL)
 _PASSES_ON = re.compile(r"--[a-z]+-option")
 _LONGEST_LINE = 1 << 20
+_SHORT = 200
 
 
 def _has_all_kinds(piece: str) -> bool:
@@ -104,7 +106,8 @@ def masked_words(words: Sequence[str]) -> list[str]:
     kept = []
     before = ""
     for word in words:
-        kept.append(_masked_behind(before, word))
+        mask = _masked_again if len(before) + len(word) <= _SHORT else _masked_behind
+        kept.append(mask(before, word))
         if not _PASSES_ON.fullmatch(word):
             before = word
     return kept
@@ -119,6 +122,10 @@ def _masked_behind(before: str, word: str) -> str:
     if _IS_USER_OPTION.fullmatch(before) and re.fullmatch(r"[^:/]+:.+", value):
         return f"{option}{value.partition(':')[0]}:{MASKED}"
     return masked_text(word)
+
+
+# Runs of a campaign have most of their words in common.
+_masked_again = lru_cache(maxsize=4096)(_masked_behind)
 
 
 # Types for models. They mask on reading, too, because older versions of effio did not mask.
