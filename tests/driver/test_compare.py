@@ -21,7 +21,8 @@ from effio.judge.compare import Comparison, Side, Terms, compare
 from effio.judge.differences import _NO_WORKLOAD
 from effio.judge.samples import Judged
 from effio.judge.verdicts import NoVerdict, Verdict
-from effio.report.comparison import gain_figure
+from effio.judge.views import line_text
+from effio.report.comparison import gain_figure, lines_table
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Run
 from engines import Engine
@@ -407,17 +408,39 @@ def test_runs_that_alternate_are_pairs() -> None:
 
 
 def test_an_interval_that_says_nothing_does_not_widen_the_axis() -> None:
-    """The gain is 0.683, its interval 0.006 to 77.2: the lower end is off by more than 100."""
+    """One of five runs of the first side is 3e4 times as fast: the gain is 2/3e4^(1/5), its error
+    as a logarithm is ln(3e4)/5 = 2.06, and t(4) = 2.776: from 1/306 of the gain, which is off by
+    more than 100, to 306 times the gain."""
+    gain = 2 / 3e4 ** (1 / 5)
     drawn = []
-    for first in ((1e6, 9e6), (1e6, 1.1e6)):
-        comparison = compare(side("a", first), side("b", (2e6, 2.1e6)), Terms())
+    for first in ((1e6, 1e6, 1e6, 1e6, 3e10), (1e6, 1e6, 1.1e6, 1.1e6, 1.1e6)):
+        comparison = compare(side("a", first), side("b", [2e6] * 5), Terms())
         figure = gain_figure(comparison, comparison.lines[0].key.benchmark, 1)
         assert figure is not None
         drawn.append(figure)
-    assert drawn[0].y.low == pytest.approx(0.683 / 1.2, rel=1e-3)
-    assert drawn[0].y.high == pytest.approx(77.25 * 1.2, rel=1e-3)
+    assert drawn[0].y.low == pytest.approx(gain / 1.2)
+    assert drawn[0].y.high == pytest.approx(1.2 * gain * 3e4 ** (2.776 / 5), rel=0.01)
     assert "continues beyond it" in drawn[0].caption
     assert (drawn[1].y.low, drawn[1].y.high) == (None, None)
+
+
+def test_fewer_than_five_values_a_side_have_no_interval_in_texts() -> None:
+    """The verdict counts with the deviation of three; what is printed does not."""
+    for first, second, shown in ((SLOW, FAST, False), (SLOW * 2, FAST * 2, True)):
+        comparison = compare(side("a", first), side("b", second), Terms())
+        (line,) = comparison.lines
+        assert (line.verdict, line.gain) == (Verdict.FASTER, pytest.approx(1.1, rel=1e-4))
+        assert line.ratio is not None
+        assert (line.shown is not None) is shown
+        table = lines_table(comparison)
+        at = [column.name for column in table.columns].index("95 % interval")
+        assert bool(table.rows[0][at]) is shown
+        figure = gain_figure(comparison, line.key.benchmark, 1)
+        assert figure is not None
+        drawn = figure.variants[""][0].series[0]
+        assert [end is not None for end in (*drawn.low, *drawn.high)] == [shown] * 2
+        assert ("95 % interval" in str(drawn.notes)) is shown
+        assert ("(1.0" in line_text(line)) is shown
 
 
 def test_geometric_mean_by_benchmark() -> None:

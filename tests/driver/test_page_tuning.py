@@ -18,7 +18,15 @@ from effio.report.tuning import before_after_figure, headline, tuning_section
 from effio.store.folder import Store
 from effio.tune import record as records
 from effio.tune.folder import Called, TuningFolder
-from effio.tune.record import TuningRecord, environment_text, hints_text, record_of, romio_text
+from effio.tune.record import (
+    TuningRecord,
+    environment_text,
+    gain_text,
+    hints_text,
+    record_of,
+    romio_text,
+    spread_text,
+)
 from effio.tune.search import Reading, Search, Terms, Trial
 from effio.tune.setting import EVERYWHERE, Group, Setting, Setup
 from effio.tune.space import Tuning
@@ -59,6 +67,27 @@ def _made(gains: dict[tuple[Group, Setting], float], settings: list[Setting]) ->
 
     search = Search(settings, measure, Terms(runs=60, confirmations=5))
     return record_of("20260101T000000Z-small", TUNING, CALLED, search.run())
+
+
+def test_three_pairs_have_a_range_and_no_interval(gained: TuningRecord) -> None:
+    """The rule of all repetitions: an interval from five on."""
+    (five, _) = gained.groups
+    assert spread_text(five) == f"{five.low95:.3f} to {five.high95:.3f} (95 %)"
+    assert gain_text(five) == f"{five.gain:.3f} times the default ({spread_text(five)})"
+    values = [{"values": (100.0, 110.0, 100.0)}, {"values": (150.0, 220.0, 160.0)}]
+    few = five.model_copy(
+        update={
+            "before": five.before.model_copy(update=values[0]),
+            "after": five.after.model_copy(update=values[1]),
+        }
+    )
+    # 1.5, 2 and 1.6
+    assert spread_text(few) == "1.500 to 2.000 (range of 3)"
+    record = gained.model_copy(update={"groups": (few,)})
+    table = _table(record, "Before and after")
+    at = [column.name for column in table.columns].index("range, or 95 % interval")
+    assert table.rows[0][at] == "1.500 to 2.000 (range of 3)"
+    assert "95 %" not in hints_text(record)
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def slow_down(
     line = made.figure(name, value, "1", benchmark="interference", where=where)
     line["metric"]["better"] = "lower"
     if value is not None:
-        count = rounds or (1 if low is None else 3)
+        count = rounds or (1 if low is None else 5)
         line["samples"] = {
             "count": count, "min": value, "max": value, "deviation": None,
             "low95": low, "high95": high,
@@ -136,6 +136,19 @@ def test_phases_that_are_surely_slower_are_reported_the_slowest_first(tmp_path: 
     assert overlap[5] == 0.25
     assert len(tables["Times slower than alone, by phase"].rows) == 3
     assert "3.10 [2.80, 3.40] times slower" in render([interference], ["r"])
+
+
+def test_three_rounds_have_no_interval(tmp_path: Path) -> None:
+    """Older results have one: it is not shown, and nothing follows from it."""
+    interference = report(
+        tmp_path,
+        slow_down(1, 1.5, 1.4, 1.6, 3),
+        slow_down(1, 1.5, 1.4, 1.6, 3, access="write", pattern=""),
+    )
+    assert texts(interference)[-1].endswith("in 3 rounds: chance is not ruled out.")
+    assert "1.40" not in render([interference], ["r"])
+    tables = {b.title: b for s in interference.sections for b in s.blocks if isinstance(b, Table)}
+    assert list(tables["Times slower than alone, by phase"].rows[0][4:]) == [None, None, 3]
 
 
 def test_an_interval_that_holds_1_is_not_a_slow_down(tmp_path: Path) -> None:

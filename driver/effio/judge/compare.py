@@ -17,6 +17,7 @@ from itertools import pairwise
 from effio import text as fmt
 from effio.judge import blocks, order, repetitions, statistics
 from effio.judge.alone import Alone, alone_in
+from effio.judge.detection import FEWEST
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
@@ -84,6 +85,13 @@ class Line:
     @property
     def is_loss(self) -> bool:
         return self.verdict in (Verdict.SLOWER, Verdict.ALARM)
+
+    @property
+    def shown(self) -> Ratio | None:
+        """The ratio with its interval for texts; None below five values a side, where only verdicts
+        use it (judge/repetitions.py). Of a new night the deviation is that of the baseline."""
+        counted = max(self.counts) if self.by_control else min(self.counts)
+        return self.ratio if counted >= FEWEST else None
 
     @property
     def by_control(self) -> bool:

@@ -70,7 +70,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 def line_text(line: Line) -> str:
     """A change in one line."""
     axes = " ".join(f"{name}={value}" for name, value in line.key.axes)
-    interval = f" ({line.ratio.low:.3f} to {line.ratio.high:.3f})" if line.ratio else ""
+    interval = f" ({line.shown.low:.3f} to {line.shown.high:.3f})" if line.shown else ""
     gain = "" if line.gain is None else f" {line.gain:.3f}{interval}"
     reason = f": {line.reason}" if line.reason else ""
     return fmt.plain(

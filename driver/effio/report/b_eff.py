@@ -225,20 +225,27 @@ def pattern_table(result: Result) -> Table:
 
 
 def repetition_finding(result: Result) -> Finding | None:
+    from effio.judge.detection import FEWEST  # numpy: not at every start
+
     members = members_of(result.figure("b_eff"))
     spread = members.repetitions_spread_fraction
     mean = members.repetitions_mean_bytes_per_second
     half = members.repetitions_half_width95_bytes_per_second
     count = len(members.by_repetition_bytes_per_second)
-    if spread is None or mean is None or half is None or count < 2:
+    values = members.by_repetition_bytes_per_second
+    if spread is None or mean is None or count < 2:
         return None
+    # Older results have a half width of fewer than five, too.
+    if half is not None and count >= FEWEST:
+        shown = f"± {fmt.quantity(half, 'B/s')} (95 % interval of the mean of {count})"
+    else:
+        low, high = (fmt.quantity(end, "B/s") for end in (min(values), max(values)))
+        shown = f"({low} to {high}, range of {count})"
     text = (
-        f"Each repetition alone gives {fmt.quantity(mean, 'B/s')} ± {fmt.quantity(half, 'B/s')}"
-        f" (95 % interval of the mean of {count}); they differ by {fmt.percent(spread, 1)}."
+        f"Each repetition alone gives {fmt.quantity(mean, 'B/s')} {shown}; they differ by"
+        f" {fmt.percent(spread, 1)}."
     )
-    if spread > _SPREAD:
-        return Finding(f"{text} Something else was at work on the machine.", "results", "warn")
-    return Finding(text, "results")
+    return Finding(text, "results", "warn" if spread > _SPREAD else "info")
 
 
 def _chance(members: Members) -> float | None:

@@ -23,6 +23,7 @@ from effio.judge.statistics import Interval
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale
+from effio.report.common import certainty
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -119,11 +120,8 @@ def own_figure(run: Judged) -> FigureRecord | None:
 
 
 def interval_of(figure: FigureRecord | None) -> Interval | None:
-    """The interval that a figure has within its run, as the engine computed it."""
-    samples = figure.samples if figure is not None else None
-    if samples is None or samples.low95 is None or samples.high95 is None:
-        return None
-    return Interval(samples.low95, samples.high95)
+    """The interval that a figure has within its run, from five repetitions on."""
+    return certainty.shown_bounds(figure) if figure is not None else None
 
 
 def measured_points(runs: Sequence[Judged]) -> list[Measured]:

@@ -9,7 +9,8 @@ from statistics import geometric_mean
 
 from effio import text as fmt
 from effio.config.site import load_site
-from effio.judge.compare import NO_NUMBERS, Comparison, Line
+from effio.judge.compare import NO_NUMBERS, Comparison, Line, Overall
+from effio.judge.detection import FEWEST
 from effio.judge.samples import Key, Scalar
 from effio.judge.statistics import Summary
 from effio.judge.verdicts import Verdict
@@ -90,7 +91,7 @@ def _ends(low: float | None, high: float | None) -> str:
 
 
 def _range(line: Line) -> str:
-    return _ends(line.ratio.low, line.ratio.high) if line.ratio else ""
+    return _ends(line.shown.low, line.shown.high) if line.shown else ""
 
 
 def _named(key: Key, names: Sequence[str]) -> str:
@@ -128,7 +129,8 @@ def lines_table(comparison: Comparison) -> Table:
         ],
         f"{comparison.second.name} against {comparison.first.name}",
         "A gain above 1 is better, whichever way the metric goes: rates second over first, times"
-        " first over second; values are means. Verdicts allow for the number of measurements"
+        " first over second; values are means. Fewer than five values a side have no interval."
+        " Verdicts allow for the number of measurements"
         " (Holm): the chance of one false alarm among all is below 5 %.",
     )
 
@@ -141,6 +143,10 @@ def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
     return Table(columns, rows, "Measurements")
 
 
+def _scatter(one: Overall) -> str | None:
+    return _ends(one.low, one.high) if one.measurements >= FEWEST else None
+
+
 def overall_table(comparison: Comparison) -> Table:
     return table_of(
         comparison.overall,
@@ -148,11 +154,11 @@ def overall_table(comparison: Comparison) -> Table:
             (Column("benchmark"), lambda one: one.benchmark),
             (Column("measurements", "1"), lambda one: one.measurements),
             (Column("geometric mean of gains", "1"), lambda one: one.gain),
-            (Column("95 % interval"), lambda one: _ends(one.low, one.high) or None),
+            (Column("95 % interval"), _scatter),
         ],
         "By benchmark",
-        "The interval shows how much the gain depends on what is measured; it does not include what"
-        " changes from run to run.",
+        "The interval shows how much the gain depends on what is measured, from five measurements"
+        " on; it does not include what changes from run to run.",
     )
 
 
@@ -193,12 +199,12 @@ def _size_axis(lines: Sequence[Line]) -> str | None:
 
 def _note(line: Line) -> str:
     verdict = ": ".join(filter(None, (line.verdict.text, line.reason)))
-    interval = f"95 % interval {_range(line)}" if line.ratio else ""
+    interval = f"95 % interval {_range(line)}" if line.shown else ""
     return "; ".join(filter(None, (verdict, interval)))
 
 
 def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: int) -> Series:
-    ends = [line.ratio for line in some]
+    ends = [line.shown for line in some]
     return Series(
         name,
         x,
@@ -218,7 +224,7 @@ def _gain_axis(lines: Sequence[Line]) -> Axis:
     axis = Axis("gain", "1", log=True, switch=True)
     gains = [1.0, *(line.gain for line in lines if line.gain)]
     low, high = min(gains) / _WIDEST, max(gains) * _WIDEST
-    ends = [end for n in lines if n.ratio is not None for end in (n.ratio.low, n.ratio.high)]
+    ends = [end for n in lines if n.shown is not None for end in (n.shown.low, n.shown.high)]
     shown = [end for end in ends if low <= end <= high]
     if len(gains) == 1 or len(shown) == len(ends):
         return axis
@@ -261,7 +267,8 @@ def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure |
     axis, y = _size_axis(lines), _gain_axis(lines)
     caption = (
         "Above the line the second side is better, whichever way the metric goes. Whiskers are 95 %"
-        " intervals over what the table names; open marks are gains without a verdict."
+        " intervals over what the table names, from five values a side on; open marks are"
+        " gains without a verdict."
     )
     if y.high is not None:
         caption += " A whisker that ends at the frame continues beyond it; the table has its end."

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from effio import text as fmt
 from effio.report import common
-from effio.report.common import certainty
 from effio.report.model import Axis, Column, Finding, Headline, Panel, Table, table_of
 from effio.report.model import Figure as Picture
 from effio.report.parts import Part, PartsReporter, known, member, value_of, word
@@ -150,8 +149,8 @@ def _phases_table(result: Result) -> Table:
             (Column("phase"), _phase),
             (Column("next to"), lambda f: _others(f, names)),
             (Column("times slower", "1", digits=3), lambda f: f.metric.value),
-            (Column("95 % from", "1", digits=3), certainty.sample("low95")),
-            (Column("to", "1", digits=3), certainty.sample("high95")),
+            (Column("95 % from", "1", digits=3), lambda f: interval(f)[0]),
+            (Column("to", "1", digits=3), lambda f: interval(f)[1]),
             (Column("rounds", "1"), lambda f: f.samples.count if f.samples else 0),
         ],
         "Times slower than alone, by phase",

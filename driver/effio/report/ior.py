@@ -349,7 +349,7 @@ def _spread_finding(result: Result) -> Finding | None:
     for name in _BANDWIDTHS:
         for figure in result.figures_named(name):
             mean = figure.metric.value
-            half = figure.samples.half95 if figure.samples else None
+            half = certainty.half_of(figure)
             if mean and half and half > _WIDE * mean:
                 wide.append((half / mean, name.replace("_", " ")))
     if not wide:

@@ -83,8 +83,9 @@ def best(f: FigureRecord) -> tuple[float | None, float | None]:
 
 
 def interval(f: FigureRecord) -> tuple[float | None, float | None]:
-    """A whisker over the 95 % interval."""
-    return (f.samples.low95, f.samples.high95) if f.samples else (None, None)
+    """A whisker over the 95 % interval; fewer than five repetitions have none."""
+    bounds = certainty.shown_bounds(f)
+    return (bounds.low, bounds.high) if bounds is not None else (None, None)
 
 
 def by_case(

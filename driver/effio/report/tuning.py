@@ -21,7 +21,7 @@ from effio.report.model import (
 )
 from effio.report.parts import Maker, shown
 from effio.report.plots import plot
-from effio.tune.record import Changes, GroupRecord, Side, TriedRecord, TuningRecord
+from effio.tune.record import Changes, GroupRecord, Side, TriedRecord, TuningRecord, spread_text
 
 _MOST_DRAWN = 24
 
@@ -51,18 +51,13 @@ def _of_all(tried: TriedRecord) -> float | None:
     return max(known) if known else None
 
 
-def _interval(group: GroupRecord) -> str:
-    if group.low95 is None or group.high95 is None:
-        return ""
-    return f"{group.low95:.3f} to {group.high95:.3f}"
-
-
 def confirmed_table(record: TuningRecord) -> Table:
     unit = record.unit or "1"
     caption = (
         f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
         " the gain is the geometric mean of their ratios, pair by pair. Verdicts allow for"
-        " the number of groups (Holm): the chance of one false gain among all is below 5 %. What"
+        " the number of groups (Holm): the chance of one false gain among all is below 5 %. Fewer"
+        " than five pairs have a range and no interval. What"
         " the search saw is too good, because the best of many is partly best by chance."
     )
     if all(group.gain is None for group in record.groups):
@@ -73,7 +68,7 @@ def confirmed_table(record: TuningRecord) -> Table:
             (Column("group"), lambda group: group.group.title),
             (Column("setting"), lambda group: _changes(record, group)),
             (Column("gain", "1"), lambda group: group.gain),
-            (Column("95 % interval"), _interval),
+            (Column("range, or 95 % interval"), spread_text),
             (
                 Column("verdict"),
                 lambda group: group.verdict if group.gain is not None else "not changed",

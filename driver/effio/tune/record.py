@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.judge import statistics
+from effio.judge.detection import FEWEST
 from effio.judge.repetitions import statement
 from effio.judge.verdicts import Verdict
 from effio.store import safe_files
@@ -262,9 +263,21 @@ def _environment(record: TuningRecord, place: str) -> Iterator[str]:
 
 
 def gain_text(group: GroupRecord) -> str:
-    if group.gain is None or group.low95 is None or group.high95 is None:
+    if group.gain is None:
         return "not confirmed"
-    return f"{group.gain:.3f} times the default (95 %: {group.low95:.3f} to {group.high95:.3f})"
+    spread = spread_text(group)
+    return f"{group.gain:.3f} times the default{f' ({spread})' if spread else ''}"
+
+
+def spread_text(group: GroupRecord) -> str:
+    """ "1.020 to 1.310 (95 %)"; of fewer than five pairs "1.100 to 1.200 (range of 3)": they have
+    no interval (judge/repetitions.py), although the verdict counts with their deviation."""
+    ratios = [b / a for a, b in zip(group.before.values, group.after.values, strict=False) if a > 0]
+    if len(ratios) >= FEWEST and group.low95 is not None and group.high95 is not None:
+        return f"{group.low95:.3f} to {group.high95:.3f} (95 %)"
+    if not 1 < len(ratios) < FEWEST:
+        return ""
+    return f"{min(ratios):.3f} to {max(ratios):.3f} (range of {len(ratios)})"
 
 
 def write(folder: TuningFolder, record: TuningRecord) -> list[str]:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rounds.hpp"
 #include "core/stats.hpp"
 #include "frame/round_figures.hpp"
 
@@ -146,7 +147,7 @@ Uncertainty uncertainty(const RunResult& run) {
         const double value = run.pattern_average(i);
         if (value > 0) logarithms.add(std::log(value));
     }
-    if (logarithms.count() > 1) u.random_factor = std::exp(logarithms.confidence95() / 2);
+    if (logarithms.count() >= RoundsInterval::least) u.random_factor = std::exp(logarithms.confidence95() / 2);
     return u;
 }
 

@@ -33,7 +33,7 @@ def ends_of(figure: Figure) -> tuple[float | None, float | None]:
     of = figure.samples
     if of is None:
         return None, None
-    if _are_few(figure) and of.min is not None and of.max is not None:
+    if _are_few(figure):
         return (of.min, of.max) if of.count > 1 else (None, None)
     return of.low95, of.high95
 

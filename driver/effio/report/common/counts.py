@@ -34,7 +34,7 @@ def interval_of(figure: Figure | None, share: bool = False) -> str:
     low, high = samples.min, samples.max
     if 1 < samples.count < FEWEST and low is not None and high is not None:
         return f"{show(low)} to {show(high)} (range of {samples.count})"
-    if samples.half95 is not None:
+    if samples.half95 is not None and samples.count >= FEWEST:
         return f"± {show(samples.half95)} (95 %)"
     return ONE_REPETITION if samples.count == 1 else ""
 

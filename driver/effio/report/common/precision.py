@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from effio import text as fmt
+from effio.report.common import certainty
 from effio.report.model import Finding
 from effio.store.members import Members, members_of
 from effio.store.reader import Result
@@ -69,7 +70,7 @@ _OF_ROUNDS = ("b_eff_io", "b_eff", "RandomlyOrderedRingLatency", "RandomlyOrdere
 def interval_of_rounds(figure: Figure) -> str:
     """ "± 3 % (95 %, 5 rounds)", or nothing."""
     reported = members_of(figure).interval
-    half = figure.samples.half95 if figure.samples else None
+    half = certainty.half_of(figure)
     if not reported or half is None or not figure.metric.value:
         return ""
     share = _share(half / figure.metric.value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
+from effio.report.common import certainty
 from effio.report.common.names import differing, place_text
 from effio.report.common.spread import Repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
@@ -40,7 +41,7 @@ def _means(result: Result) -> list[tuple[Figure, Members]]:
 def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
     rows: list[list[Cell]] = []
     for name, (figure, interval) in zip(_names([f for f, _ in means]), means, strict=True):
-        half = figure.samples.half95 if figure.samples else None
+        half = certainty.half_of(figure)
         rows.append(
             [
                 name,

@@ -9,12 +9,12 @@
 namespace effio::b_eff {
 namespace {
 
-Setup setup_of(int ranks, int repetitions) {
+Setup setup_of(int ranks, int repetitions, int random) {
     b_eff::Setup s;
     s.ranks = ranks;
     s.parameters.repetitions_asked = repetitions;
-    s.parameters.random_asked = 2;
-    s.patterns = pattern_table(ranks, 2, true);
+    s.parameters.random_asked = random;
+    s.patterns = pattern_table(ranks, random, true);
     return s;
 }
 
@@ -25,8 +25,8 @@ void put(Experiment& experiment, double rate) {
 }
 
 /// Every experiment of pattern i has the rate 2^i.
-RunResult powers_of_two(int ranks = 8, int repetitions = 2) {
-    RunResult run(setup_of(ranks, repetitions));
+RunResult powers_of_two(int ranks = 8, int repetitions = 2, int random = 2) {
+    RunResult run(setup_of(ranks, repetitions, random));
     for (int r = 0; r < repetitions; ++r) {
         for (int length = 0; length < length_count; ++length) {
             for (std::size_t p = 0; p < run.pattern_count(); ++p) {
@@ -101,13 +101,19 @@ TEST(Averages, the_interval_comes_from_the_repetitions) {
     EXPECT_DOUBLE_EQ(u.mean, 2 * one);
     EXPECT_DOUBLE_EQ(u.spread, 1);
     EXPECT_FALSE(u.half_width);  // of two values
-    // Random rings 2^6 and 2^7: logarithms 0.5 ln 2 from their mean, t(1) = 12.706.
-    ASSERT_TRUE(u.random_factor);
-    EXPECT_NEAR(std::log(*u.random_factor), 12.706 * 0.5 * std::log(2.0) / 2, 0.01);
+    EXPECT_FALSE(u.random_factor);  // of two random rings
     // One repetition has no interval, which is not an interval of 0.
     const Uncertainty unknown = uncertainty(powers_of_two(8, 1));
     EXPECT_EQ(unknown.by_repetition.size(), 1U);
     EXPECT_FALSE(unknown.half_width);
+}
+
+// Random rings 2^6 to 2^10: logarithms of a deviation of sqrt(2.5) ln 2, t(4) = 2.776.
+TEST(Averages, five_random_rings_have_an_interval) {
+    const Uncertainty u = uncertainty(powers_of_two(8, 2, 5));
+    ASSERT_TRUE(u.random_factor);
+    EXPECT_NEAR(std::log(*u.random_factor), 2.776 * std::sqrt(0.5) * std::log(2.0) / 2, 0.001);
+    EXPECT_FALSE(uncertainty(powers_of_two(8, 2, 4)).random_factor);
 }
 
 TEST(Averages, an_official_run_has_everything) {
