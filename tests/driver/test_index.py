@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from driver.conftest import Effio
 from effio.report.listing import line_of
 from effio.store.folder import Store
 from effio.store.index import Entry, Index, place_of
+from effio.store.table import TABLES
 from store import generate
 
 Opened = Callable[[], tuple[list[Entry], list[int]]]
@@ -92,6 +94,87 @@ def test_a_damaged_index_is_made_anew(root: Path, opened: Opened, content: bytes
     entries, read = opened()
     assert (len(entries), read) == (12, [12])
     assert opened()[1] == []
+
+
+# What something else may do to the file, and how many runs are read again then.
+_CHANGES = {
+    "a line without members": ("UPDATE runs SET line = '{}'", 12),
+    "another state": ("UPDATE runs SET line = replace(line, 'done', 'hung')", 12),
+    "no JSON": ("UPDATE runs SET line = 'x' WHERE rowid = 1", 1),
+    "nothing": ("UPDATE runs SET line = NULL WHERE rowid = 1", 1),
+    "not UTF-8": ("UPDATE runs SET line = CAST(x'ff' AS TEXT) WHERE rowid = 1", 1),
+    "a name that is text": ("UPDATE runs SET name = CAST(name AS TEXT)", 12),
+    "a run that is not there": ("INSERT INTO runs VALUES (x'61', '', '{}', '', '{}', '')", 0),
+    "a column less": ("ALTER TABLE runs DROP COLUMN sum", 12),
+    "no runs": ("DROP TABLE runs", 12),
+}
+
+
+@pytest.mark.parametrize("change", _CHANGES)
+def test_entries_that_something_else_wrote_are_read_again(
+    root: Path, opened: Opened, change: str
+) -> None:
+    first, _ = opened()
+    statement, again = _CHANGES[change]
+    with sqlite3.connect(place_of(root)) as database:
+        database.execute(statement)
+    database.close()
+    entries, read = opened()
+    assert [(e.folder.id, e.line) for e in entries] == [(e.folder.id, e.line) for e in first]
+    assert read == ([again] if again else [])
+    assert opened()[1] == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE rows SET text = replace(text, '1', '2')",
+        "UPDATE rows SET shape = '[]'",
+        "UPDATE rows SET shape = '[[1, 2]]'",
+        "DELETE FROM rows WHERE rowid = 1",
+        "DROP TABLE rows",
+        "DELETE FROM columns",
+    ],
+)
+def test_numbers_that_something_else_wrote_are_not_shown(root: Path, statement: str) -> None:
+    def all_of(table: str) -> tuple[list[str], list[dict[str, object]]]:
+        index = Index(Store(root), line_of)
+        try:
+            index.entries()
+            names = {f"c{c.id}": c.name for c in index.columns(table)}
+            rows = [json.loads(line) for text in index.rows(table) for line in text.splitlines()]
+            return sorted(names.values()), [{names[k]: v for k, v in r.items()} for r in rows]
+        finally:
+            index.close()
+
+    before = {table: all_of(table) for table in TABLES}
+    assert sum(len(rows) for _, rows in before.values()) > 12
+    with sqlite3.connect(place_of(root)) as database:
+        database.execute(statement)
+    database.close()
+    # What is new is read with the columns that are left.
+    os.utime(Store(root).folders()[0].path / "run.json", (0, 0))
+    assert {table: all_of(table) for table in TABLES} == before
+
+
+def test_an_index_that_another_user_could_have_written_is_not_used(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_of(root)
+    opened()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    place.chmod(0o620)
+    assert opened()[1] == [12]
+    place.chmod(0o600)
+    assert opened()[1] == []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+        assert opened()[1] == [12]
+    target = place.with_name("target")
+    place.rename(target)
+    place.symlink_to(target)
+    entries, read = opened()
+    assert (len(entries), read) == (12, [12])
 
 
 def test_an_index_of_another_effio_is_made_anew(root: Path, opened: Opened) -> None:

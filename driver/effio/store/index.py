@@ -5,6 +5,9 @@ An index per folder of runs, a SQLite file in the user's cache directory. The fo
 are the truth: each entry holds when and how large the files were that it was made from, one that no
 longer agrees is made again, and an index that is damaged, of another effio or gone is made anew.
 Where none can be kept, all is read as if there were none.
+
+An index that another user could have written is not used, and what it holds is only believed if its
+digest agrees: rows that were changed, lost or added by anything but `Index` are made again.
 """
 
 from __future__ import annotations
@@ -26,12 +29,14 @@ from effio.store.reader import Result, ResultError
 from effio.store.table import TABLES, Row, kind_of_value, rows_of
 from effio.text import encodable
 
-_LAYOUT = 1
+_LAYOUT = 2
 WAIT_SECONDS = 30.0
+# Of errors of SQLite that say nothing against what the file holds.
+_PASSING = ("locked", "full", "readonly", "disk I/O")
 _STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
 _CREATE = """
 CREATE TABLE about (text TEXT);
-CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT);
+CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT, parts TEXT, sum TEXT);
 CREATE TABLE columns (id INTEGER PRIMARY KEY, part TEXT, name TEXT, UNIQUE (part, name));
 CREATE TABLE rows (run BLOB, part TEXT, shape TEXT, text TEXT, PRIMARY KEY (part, run));
 """
@@ -58,6 +63,28 @@ class Entry:
     fault: str = ""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What the index has of a run; `parts`: the digest of its rows by table."""
+
+    stamp: str
+    line: Line
+    fault: str
+    parts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """All rows of a table, and its columns by number."""
+
+    columns: Sequence[Column]
+    texts: Sequence[str]
+
+
+class _DamagedError(Exception):
+    """Rows do not agree with each other or with their digest."""
+
+
 def place_of(root: Path) -> Path:
     """The path in EFFIO_CACHE or the XDG cache directory."""
     base = os.environ.get("EFFIO_CACHE")
@@ -65,6 +92,36 @@ def place_of(root: Path) -> Path:
         base = str(Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "effio")
     name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
     return Path(base) / f"runs-{name}.sqlite"
+
+
+def _is_ours(place: Path) -> bool:
+    """Whether nobody else can have written the file, which is made if there is none."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(place, flags, 0o600)
+    try:
+        info = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    others = stat.S_IWGRP | stat.S_IWOTH
+    for suffix in ("-journal", "-wal"):  # SQLite would carry out what they say
+        with contextlib.suppress(FileNotFoundError):
+            if os.lstat(f"{place}{suffix}").st_uid != os.geteuid():
+                return False
+    is_own = stat.S_ISREG(info.st_mode) and info.st_uid == os.geteuid() and info.st_nlink == 1
+    return is_own and not info.st_mode & others
+
+
+def _text_of(data: bytes) -> str:
+    """Also of what is not UTF-8, which agrees with no digest."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _digest(*texts: str | bytes) -> str:
+    found = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        found.update(f"{len(data)} ".encode() + data)
+    return found.hexdigest()
 
 
 def _sources() -> str:
@@ -106,39 +163,26 @@ class Index:
         self._reading = reading
         self._columns: dict[tuple[str, str], int] = {}
         self._order: list[bytes] = []
+        self._known: dict[bytes, _Kept] = {}
+        self._tables: dict[str, _Table] = {}
+        self._is_kept = False
         self._database = self._opened()
 
     def entries(self) -> list[Entry]:
         """All runs, the newest last, as their files are now."""
         self._refresh()
-        known = {
-            name: (line, fault)
-            for name, line, fault in self._database.execute("SELECT name, line, fault FROM runs")
-        }
-        return [
-            Entry(self._folder(name), json.loads(known[name][0]), known[name][1])
-            for name in self._order
-        ]
+        known = ((name, self._known[name]) for name in self._order)
+        return [Entry(self._folder(name), kept.line, kept.fault) for name, kept in known]
 
-    def columns(self, table: str) -> list[Column]:
+    def columns(self, table: str) -> Sequence[Column]:
         """The columns of all rows of a table, in the order of their first appearance. After
         `entries`."""
-        kinds: dict[int, set[str]] = {}
-        for (shape,) in self._database.execute(
-            "SELECT DISTINCT shape FROM rows WHERE part = ?", (table,)
-        ):
-            for number, found in json.loads(shape):
-                kinds.setdefault(number, set()).update(found)
-        names = dict(
-            self._database.execute("SELECT id, name FROM columns WHERE part = ?", (table,))
-        )
-        return [Column(n, names[n], frozenset(kinds[n])) for n in sorted(kinds)]
+        return self._table(table).columns
 
     def rows(self, table: str) -> Iterator[str]:
         """The rows of every run as lines of JSON, with columns by their number ("c17"); what is
         empty is left out."""
-        texts = dict(self._database.execute("SELECT run, text FROM rows WHERE part = ?", (table,)))
-        return (text for name in self._order if (text := texts.get(name)))
+        return iter(self._table(table).texts)
 
     def close(self) -> None:
         self._database.close()
@@ -148,24 +192,32 @@ class Index:
         for attempt in range(2):
             try:
                 place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                return self._prepared(sqlite3.connect(place, timeout=WAIT_SECONDS))
+                if not _is_ours(place):
+                    break
+                database = self._prepared(sqlite3.connect(place, timeout=WAIT_SECONDS))
+                self._is_kept = True
+                return database
             except (sqlite3.Error, OSError):
                 if attempt == 0:
                     with contextlib.suppress(OSError):
                         place.unlink()
         return self._prepared(sqlite3.connect(":memory:"))
 
-    def _prepared(self, database: sqlite3.Connection) -> sqlite3.Connection:
+    def _prepared(self, database: sqlite3.Connection, anew: bool = False) -> sqlite3.Connection:
         # Half an index is none: what a crash of the system takes is read again.
         database.execute("PRAGMA synchronous = OFF")
+        database.text_factory = _text_of
         about = encodable(f"{_sources()} {os.path.realpath(self.store.root)}")
         with contextlib.suppress(sqlite3.OperationalError):
-            if database.execute("SELECT text FROM about").fetchone() == (about,):
+            found = database.execute("SELECT text FROM about").fetchone()
+            if found == (about,) and not anew:
                 return database
         with database:
-            tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            for (name,) in tables.fetchall():
-                database.execute(f'DROP TABLE "{name}"')
+            made = database.execute("SELECT type, name FROM sqlite_master").fetchall()
+            for kind, name in made:
+                if kind in ("table", "view"):  # takes its indices and triggers along
+                    quoted = str(name).replace('"', '""')
+                    database.execute(f'DROP {kind} "{quoted}"')
             for statement in _CREATE.split(";"):
                 database.execute(statement)
             database.execute("INSERT INTO about VALUES (?)", (about,))
@@ -174,26 +226,99 @@ class Index:
     def _refresh(self) -> None:
         try:
             self._brought_up_to_date()
-        except sqlite3.Error:
-            # Damaged or full in the middle, or locked by another effio for too long.
-            self._database.close()
-            self._database = self._prepared(sqlite3.connect(":memory:"))
+        except sqlite3.Error as error:
+            if any(words in str(error) for words in _PASSING):
+                self._in_memory()  # another effio may use what is there
+            else:
+                self._made_anew()
+
+    def _in_memory(self) -> None:
+        self._database.close()
+        self._database = self._prepared(sqlite3.connect(":memory:"))
+        self._brought_up_to_date()
+
+    def _table(self, part: str) -> _Table:
+        """The rows and columns of a table; both are of one reading, because making the index anew
+        renumbers the columns."""
+        if part not in self._tables:
+            try:
+                self._tables[part] = self._believed(part)
+            except (_DamagedError, sqlite3.Error):
+                self._made_anew()
+                self._tables[part] = self._believed(part)
+        return self._tables[part]
+
+    def _made_anew(self) -> None:
+        try:
+            self._database = self._prepared(self._database, anew=True)
             self._brought_up_to_date()
+        except sqlite3.Error:
+            if self._is_kept:  # so damaged that not even its tables can be removed
+                with contextlib.suppress(OSError):
+                    place_of(self.store.root).unlink()
+            self._in_memory()
+
+    def _believed(self, part: str) -> _Table:
+        """The table as the digests of the runs have it."""
+        names: dict[int, str] = {}
+        kinds: dict[int, set[str]] = {}
+        found = {
+            run: (shape, text)
+            for run, shape, text in self._database.execute(
+                "SELECT run, shape, text FROM rows WHERE part = ?", (part,)
+            )
+        }
+        texts = []
+        for run in self._order:
+            expected = self._known[run].parts.get(part)
+            if expected is None:
+                continue
+            shape, text = found.get(run, ("", ""))
+            if not isinstance(shape, str) or not isinstance(text, str):
+                raise _DamagedError
+            if _digest(shape, text) != expected:
+                raise _DamagedError
+            texts.append(text)
+            for number, name, some in json.loads(shape):
+                if names.setdefault(number, name) != name:
+                    raise _DamagedError
+                kinds.setdefault(number, set()).update(some)
+        if len(set(names.values())) < len(names):
+            raise _DamagedError
+        return _Table([Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)], texts)
+
+    def _kept(self) -> Iterator[tuple[bytes, _Kept]]:
+        """The runs whose entries are as `_read` wrote them."""
+        for name, *texts, sum_of_texts in self._database.execute(
+            "SELECT name, stamp, line, fault, parts, sum FROM runs"
+        ):
+            if not isinstance(name, bytes) or not all(isinstance(text, str) for text in texts):
+                continue
+            if _digest(name, *texts) == sum_of_texts:
+                stamp, line, fault, parts = texts
+                yield name, _Kept(stamp, json.loads(line), fault, json.loads(parts))
 
     def _brought_up_to_date(self) -> None:
         there = self._there()
         self._order = [name for name, _ in there]
         now = dict(there)
+        self._tables = {}
         with self._database as database:
-            known = dict(database.execute("SELECT name, stamp FROM runs"))
-            stale = [name for name in self._order if known.get(name) != now[name]]
+            self._known = dict(self._kept())
+            stale = [
+                name
+                for name in self._order
+                if name not in self._known or self._known[name].stamp != now[name]
+            ]
             if stale:
                 self._reading(len(stale))
-            gone = [name for name in known if name not in now]
+            there_before = [name for (name,) in database.execute("SELECT name FROM runs")]
+            gone = [name for name in there_before if name not in now]
             self._forget([*gone, *stale])
             self._columns = {
                 (part, name): number
                 for number, part, name in database.execute("SELECT id, part, name FROM columns")
+                if isinstance(part, str) and isinstance(name, str)
             }
             for name in stale:
                 self._read(name, now[name])
@@ -216,7 +341,7 @@ class Index:
                 found.append((name.partition(b"-")[0], stamp[1], name, stamp[0]))
         return [(name, stamp) for _, _, name, stamp in sorted(found)]
 
-    def _forget(self, names: Sequence[bytes]) -> None:
+    def _forget(self, names: Sequence[Any]) -> None:
         for table, column in (("runs", "name"), ("rows", "run")):
             self._database.executemany(
                 f"DELETE FROM {table} WHERE {column} = ?", [(name,) for name in names]
@@ -234,17 +359,20 @@ class Index:
         line = self._describe(folder, result)
         # A run that continues may end without a change of its files, by a kill.
         stamp = "" if line["state"] == "running" else stamp
-        self._database.execute(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)",
-            (name, stamp, json.dumps(line), encodable(fault)),
-        )
+        parts = {}
         if isinstance(result, Result):
             for part in TABLES:
-                self._keep(name, part, list(rows_of(part, folder.id, result)))
+                if rows := list(rows_of(part, folder.id, result)):
+                    parts[part] = self._keep(name, part, rows)
+        texts = stamp, json.dumps(line), encodable(fault), json.dumps(parts)
+        self._database.execute(
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+            (name, *texts, _digest(name, *texts)),
+        )
+        self._known[name] = _Kept(stamp, json.loads(texts[1]), texts[2], parts)
 
-    def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
+    def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> str:
+        """The digest of what was kept."""
         kinds: dict[int, set[str]] = {}
         lines = []
         for row in rows:
@@ -256,11 +384,13 @@ class Index:
                     found.add(kind_of_value(value))
                     line[f"c{number}"] = value
             lines.append(json.dumps(line))
-        shape = json.dumps([[number, sorted(kinds[number])] for number in sorted(kinds)])
+        names = {number: name for (of, name), number in self._columns.items() if of == part}
+        shape = json.dumps([[n, names[n], sorted(kinds[n])] for n in sorted(kinds)])
+        text = "\n".join(lines) + "\n"
         self._database.execute(
-            "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)",
-            (run, part, shape, "\n".join(lines) + "\n"),
+            "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (run, part, shape, text)
         )
+        return _digest(shape, text)
 
     def _column(self, part: str, name: str) -> int:
         number = self._columns.get((part, name))
