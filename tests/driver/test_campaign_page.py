@@ -232,6 +232,29 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     assert "--rules applies to a campaign only" in done.stderr
 
 
+def test_copied_runs_have_the_page_of_their_campaign(effio: Effio) -> None:
+    """Without the campaign's own folder: the runs' records name it."""
+    store = effio.cwd / "effio-runs"
+    _sweep(store)
+    for word in ("nightly", "@nightly"):
+        done = effio.call("report", word)
+        assert (done.returncode, done.stdout) == (0, "report: effio-report.html\n"), done.stderr
+        page = effio.cwd / "effio-report.html"
+        text = page.read_text()
+        first = runs_of(Store(store).folders(), "nightly")[0]
+        assert "nightly" in text
+        assert f"effio-runs/{first.name}" in text
+        page.unlink()
+    assert not (store / "campaigns").exists()
+    assert effio.call("report", "nightly", "--ceiling", "a=1GB/s").returncode == 2
+    # Next to others it means all of its runs.
+    other = made.write(effio.cwd / "other.jsonl", made.b_eff_io())
+    done = effio.call("report", "nightly", other, "-o", "both.html")
+    assert done.returncode == 0, done.stderr
+    unknown = effio.call("report", "nigthly")
+    assert (unknown.returncode, "no run 'nigthly'" in unknown.stderr) == (2, True)
+
+
 def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser) -> None:
     store = effio.cwd / "effio-runs"
     _sweep(store)

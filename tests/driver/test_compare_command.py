@@ -137,6 +137,10 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
     assert len(both.runs) == 8
     with pytest.raises(EffioError):
         gather.side("old:servers=5", Store(effio.cwd / "effio-runs"))
+    # Copied runs, without the campaigns' own folders.
+    shutil.rmtree(effio.cwd / "effio-runs/campaigns")
+    half = gather.side("old:servers=4", Store(effio.cwd / "effio-runs"))
+    assert (half.name, len(half.runs)) == ("old:servers=4", 4)
     (run,) = gather.judged(["20260101T000000Z-b-eff-io-old"], Store(effio.cwd / "effio-runs"))[:1]
     assert run.labels == {"servers": "4"}
 
@@ -162,7 +166,11 @@ def test_a_campaign_that_is_measured_afresh_is_its_newest_call(effio: Effio) -> 
     assert effio.call("table", "fresh").returncode == 0
     # Copied runs, without the campaign's own folder: their records name it.
     shutil.rmtree(store.root / "campaigns")
-    assert len(gather.side("20260102T000000Z-fresh", store).runs) == 2
+    for word in ("fresh", "@fresh", "20260102T000000Z-fresh"):
+        side = gather.side(word, store)
+        assert (side.name, len(side.runs)) == ("20260102T000000Z-fresh", 2)
+    # Found; short runs of b_eff_io have no number that counts.
+    assert "none of these runs has a number" in effio.call("trend", "fresh").stderr
 
 
 def test_json_and_page(effio: Effio) -> None:

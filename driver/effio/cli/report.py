@@ -34,15 +34,30 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
 
 def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
     """Runs and result files; next to others a campaign means all of its runs."""
-    from effio.judge.gather import campaign_meant, files_of
+    from effio.judge.gather import files_of
 
     found: list[RunFolder | Path] = []
     for name in runs:
-        if not Path(name).exists() and campaign_meant(name, store) is not None:
+        if _campaign_of(name, store) is not None:
             found += [RunFolder(file.parent) for file in files_of(name, store)]
         else:
             found.append(store.find(name))
     return found
+
+
+def _campaign_of(word: str, store: Store) -> str | None:
+    """The campaign that a word means, with its own folder or, of copied runs, without."""
+    from effio.judge.gather import campaign_meant, copied_campaign
+
+    if Path(word).exists():
+        return None
+    if (campaign := campaign_meant(word, store)) is not None:
+        return campaign
+    try:
+        store.find(word)
+    except EffioError:
+        return copied_campaign(word, store)
+    return None
 
 
 def _balances(words: tuple[str, ...]) -> list[Balance]:
@@ -69,7 +84,8 @@ def _campaign(
     runs = runs_of(store.folders(), name)
     if not runs:
         raise EffioError(f"campaign {name} has no run with a result yet")
-    target = target or store.root / FOLDER / name / REPORT
+    own = store.root / FOLDER / name
+    target = target or (own / REPORT if own.is_dir() else Path("effio-report.html"))
     judged_by = load_rules(rules) if rules is not None else None
     charts = charts_section(charts_of(store, name), runs)
     file = kept_file(store, name)
@@ -85,8 +101,8 @@ def _campaign(
     "--output",
     type=PlacePath(dir_okay=False),
     metavar="FILE",
-    help="where to write it  [default: report.html in the run's folder; for several runs or a "
-    "bare result file ./effio-report.html]",
+    help="where to write it  [default: report.html in the folder of the run or campaign; for "
+    "several runs or a bare result file ./effio-report.html]",
 )
 @click.option(
     "--ceiling",
@@ -129,19 +145,17 @@ def command(
     (they need matplotlib), --variant and --linear are its switches; an unknown FIGURE or variant
     lists what there is.
     """
-    from effio.judge.gather import campaign_names, campaigns_named
     from effio.report.build import load_probe, report_of_several, write_report
     from effio.report.html import render, write_page
 
     store = Store(runs_directory(ctx))
     wanted = wanted_figures(figures)
-    names = [name.removeprefix("@") for name in runs]
-    campaigns = [] if Path(runs[0]).exists() else campaigns_named(names[0], campaign_names(store))
-    if len(names) == 1 and campaigns and "*" not in names[0]:
+    campaign = _campaign_of(runs[0], store) if len(runs) == 1 else None
+    if campaign is not None:
         if ceilings or probe:
             raise EffioError("--ceiling and --probe are for runs, not for a campaign")
         page = Path(output) if output and not wanted.figures else None
-        report, target = _campaign(campaigns[-1], store, page, rules)
+        report, target = _campaign(campaign, store, page, rules)
         if wanted.figures:
             wanted.write_of(report, output)
         else:

@@ -32,7 +32,10 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
     names = gather.campaign_names(store)
     found: dict[Path, Judged] = {}
     for word in words:
-        campaigns = gather.campaigns_named(word.removeprefix("@"), names)
+        name = word.removeprefix("@")
+        campaigns = gather.campaigns_named(name, names)
+        if not campaigns and not Path(word).exists():  # copied runs, without the campaign's folder
+            campaigns = gather.campaigns_named(name, gather.recorded_names(store))
         for campaign in campaigns:
             found |= {run.path: run for run in runs_of(store.folders(), campaign, every=True)}
         if not campaigns:

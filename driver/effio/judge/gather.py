@@ -60,10 +60,25 @@ def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
     return [n for n in names if any(fnmatchcase(x, pattern) for x in (n, series_name(n)))]
 
 
+def recorded_names(store: Store) -> list[str]:
+    """The names of the campaigns that runs belong to: those of copied runs, too, which have come
+    without the campaign's own folder. It reads the record of every run."""
+    records = (folder.record() for folder in store.folders())
+    return sorted({r.campaign.name for r in records if r is not None and r.campaign is not None})
+
+
 def campaign_meant(word: str, store: Store) -> str | None:
     """The campaign of this name; of one that each call measures afresh, the newest call."""
+    return _meant(word, campaign_names(store))
+
+
+def copied_campaign(word: str, store: Store) -> str | None:
+    """The same of copied runs, where there is no folder of the campaign."""
+    return _meant(word, recorded_names(store))
+
+
+def _meant(word: str, names: Sequence[str]) -> str | None:
     name = word.removeprefix("@")
-    names = campaign_names(store)
     calls = [n for n in names if series_name(n) == name]
     return name if name in names else max(calls, default=None)
 
@@ -91,8 +106,10 @@ def _of_campaign(name: str, store: Store) -> list[Path]:
 def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
     """Splits "CAMPAIGN:AXIS=VALUE" into campaign, axis and value."""
     found = _PART.match(word)
-    campaign = campaign_meant(found[1], store) if found is not None else None
-    if found is None or campaign is None:
+    if found is None:
+        return None
+    campaign = campaign_meant(found[1], store) or copied_campaign(found[1], store)
+    if campaign is None:
         return None
     value = found[3]
     return (
@@ -123,10 +140,10 @@ def files_of(word: str, store: Store) -> list[Path]:
     try:
         found = store.find(word)
     except EffioError:
-        # Copied runs of a campaign, without the campaign's own folder.
-        if copied := _of_campaign(word.removeprefix("@"), store):
-            return copied
-        raise
+        copied = copied_campaign(word, store)
+        if copied is None:
+            raise
+        return _of_campaign(copied, store)
     return [found.result_path if isinstance(found, RunFolder) else found]
 
 
@@ -195,7 +212,10 @@ def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None
     runs = judged([word], store, report)
     label = labelled(word)[1].rstrip("/")
     part = part_of_campaign(label, store)
-    if (campaign := campaign_meant(label, store)) is not None:
+    parts = [run.result.record.campaign if run.result.record else None for run in runs]
+    names = sorted({part.name for part in parts if part is not None})
+    campaign = campaign_meant(label, store) or _meant(label, names)
+    if campaign is not None and not Path(label).exists():
         name = campaign
     elif label.startswith(_TAG) or part:
         name = label.removeprefix("@")
