@@ -168,13 +168,13 @@ def test_sentences(tmp_path: Path) -> None:
     assert "two longest messages were measured with the best method only" in text
     assert report.headline.shown() == "10.00 GB/s"
     assert report.headline.context == "4 ranks on 2 nodes"
-    # Distance is spoken of where there is some.
-    assert "what the distance between ranks costs" in text
+    # The network between nodes is spoken of where there is some; its part was not measured.
+    assert "how much of the difference the network between nodes costs was not measured" in text
     lines = made_lines()
     lines[0]["system"]["nodes"] = 1
     text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
-    assert "distance" not in text
-    assert "Random rings reach 25 % of the rings: on one node" in text
+    assert "was not measured" not in text
+    assert "Random rings reach 25 % of the rings: all ranks are on one node, so no network" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     for finding in report.findings:
         assert finding.anchor in places | {""}, finding.text

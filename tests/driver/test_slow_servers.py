@@ -91,8 +91,8 @@ ON = {"ior.0": ["a"], "ior.1": ["b"], "ior.2": ["c"], "ior.3": ["c"]}
 def test_the_server_of_the_slow_files_is_named(tmp_path: Path) -> None:
     result = _result(tmp_path, [[1, 1, 3, 3], [1, 1, 3, 3]])
     assert _said(result, ON) == (
-        "One of the servers is slow: writes of 2 of 4 files ran at 33 % of the rate of the others:"
-        " they are on c."
+        "Files of one server were slower: writes of 2 of 4 files ran at 33 % of the rate of the"
+        " others: they are on c."
     )
 
 

@@ -39,8 +39,8 @@ class Oddity(Enum):
     START = "add a warm-up run or more repetitions; the mean depends on how many are counted"
     LEVEL = "something changed: report both levels, and find out what"
     DRIFT = (
-        "a cache fills, a file system grows or others are at work: the mean depends on when it"
-        " is measured"
+        "the mean depends on when it is measured; find out what changes (a cache that fills, a file"
+        " system that grows, other users)"
     )
     OUTLIERS = "report the median, and look at those repetitions"
     CORRELATED = "use more repetitions, or spread them over a longer time"

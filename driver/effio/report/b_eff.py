@@ -285,9 +285,9 @@ def random_findings(result: Result) -> list[Finding]:
             by = fmt.percent(chance)
             why = f"whether they differ is not known: repetitions alone differ by {by}"
         elif result.run.system.nodes > 1:
-            why = "the rest is what the distance between ranks costs"
+            why = "how much of the difference the network between nodes costs was not measured"
         else:
-            why = "on one node no rank is far from another, so the rest is caches, cores and chance"
+            why = "all ranks are on one node, so no network between nodes has a part in it"
         text = f"Random rings reach {fmt.percent(random / rings)} of the rings: {why}."
         found.append(Finding(text, "families"))
     factor = members.random_rings_factor95

@@ -140,7 +140,7 @@ def repetition_figure(result: Result) -> Figure | None:
     return plot(
         "repetitions",
         "Bandwidth by repetition",
-        "Falling rates indicate caches that fill; scatter indicates other users.",
+        "Falling rates may be caches that fill, scatter other users: the figure shows neither.",
         "curves",
         Axis("repetition", ticks=[(v, f"{v:.0f}") for v in x], low=0.7, high=len(x) + 0.3),
         Axis("bandwidth", "B/s", low=0),

@@ -109,7 +109,7 @@ def slow_server_finding(result: Result) -> Finding | None:
         f" rate of the others: they are on {fmt.plain(one.server, 200)}"
         for one in found
     )
-    return Finding(f"One of the servers is slow: {text}.", "results", "warn")
+    return Finding(f"Files of one server were slower: {text}.", "results", "warn")
 
 
 def access_of(one: _Slow) -> str:

@@ -176,8 +176,8 @@ def time_figure(result: Result) -> Figure | None:
     return plot(
         "over-time",
         "Rates over time",
-        "Operations in a second while a phase went on. A rate that sinks indicates caches that fill"
-        " or directories that grow.",
+        "Operations in a second while a phase went on. A rate that sinks may be caches that fill or"
+        " directories that grow: the figure does not show which.",
         "curves",
         Axis("time since the start of the phase", "s"),
         Axis("rate", "op/s", low=0),

@@ -169,7 +169,7 @@ def _reason(f: FigureRecord, slower: float | None) -> str:
         "none": "the computation covers it",
         "length": "that is all that so short a computation can cover",
         "post": f"{begins} already takes the time",
-        "poll": "the bytes move inside the calls that ask whether it is over",
+        "poll": "the time passes in the calls that ask whether it is over",
         "wait": "the rest is left for the wait, because the transfer does not continue, or not as"
         " fast, while the rank computes",
         "work": f"it takes its time from the computation{longer}",

@@ -48,7 +48,7 @@ _HPCC = (
 _PAIRS, _NATURAL, _RANDOM = "pairs, one at a time", "natural ring", "random rings"
 # A pair below this share of the fastest one's bandwidth is worth a warning.
 _SLOW_PAIR = 0.5
-# Measurements of one ring that differ by more than this were disturbed.
+# Measurements of one ring that differ by more than this are worth a warning.
 _SPREAD = 0.25
 
 
@@ -233,9 +233,9 @@ def _distance_finding(result: Result) -> Finding | None:
     )
     if not all(map(value_of, (*bandwidths, *latencies))):
         return None
-    reason = "the rest is what the network between nodes costs"
+    reason = "how much of the difference is the network between nodes was not measured"
     if result.run.system.nodes == 1:
-        reason = "on a single node that is noise, or which cores the ranks have"
+        reason = "all ranks are on one node, so no network between nodes has a part in it"
     why = [certainty.why_not_apart(*pair) for pair in (bandwidths, latencies)]
     if all(why):
         reason = f"whether they differ is not known ({why[0]})"
@@ -272,11 +272,9 @@ def _pair_findings(result: Result) -> list[Finding]:
             f"The slowest pair has {fmt.percent(alone.low / alone.high)} of the fastest one's "
             "bandwidth. "
         )
-        if result.run.system.nodes > 1:
-            text += "That is the way between nodes, or a slow link: "
-        else:
-            text += "All are on one node: it is not a link, but how ranks share cores and memory: "
-        text += "b-eff --pairs all shows which pairs."
+        if result.run.system.nodes == 1:
+            text += "All are on one node, so no link between nodes has a part in it. "
+        text += "b-eff --pairs all shows which pairs are slow."
         found.append(Finding(text, "bandwidth", "warn"))
     if random is not None and alone.typical > 0:
         share = random.typical / alone.typical
@@ -285,7 +283,7 @@ def _pair_findings(result: Result) -> list[Finding]:
             f" {fmt.percent(share)} of the bandwidth of a pair that is alone"
         )
         # A process is not faster because others communicate too.
-        doubt = ": the pairs were disturbed, so the share is not known" if share > 1 else ""
+        doubt = ": more than all of it, so the share is not known" if share > 1 else ""
         found.append(Finding(f"{text}{doubt}.", "bandwidth", "warn" if doubt else "info"))
     return found
 
@@ -293,16 +291,16 @@ def _pair_findings(result: Result) -> list[Finding]:
 def _spread_finding(result: Result) -> Finding | None:
     spreads = [(r.members.measurements_spread_fraction, r) for r in _rings(result)]
     rings = [(spread, r) for spread, r in spreads if spread is not None]
-    disturbed = [(spread, r) for spread, r in rings if spread > _SPREAD]
-    if not disturbed:
+    apart = [(spread, r) for spread, r in rings if spread > _SPREAD]
+    if not apart:
         return None
-    worst, ring = max(disturbed, key=lambda pair: pair[0])
+    worst, ring = max(apart, key=lambda pair: pair[0])
     several = _several_rounds([r for _, r in rings])
     where, of_round = (" of all rounds", f", round {ring.round}") if several else ("", "")
     return Finding(
-        f"In {len(disturbed)} of {fmt.count_of(len(rings), 'ring')}{where} the measurements differ "
+        f"In {len(apart)} of {fmt.count_of(len(rings), 'ring')}{where} the measurements differ "
         f"by more than {fmt.percent(_SPREAD)}, at most by {fmt.percent(worst)} ({ring.name} with "
-        f"{_size(ring.length)}{of_round}): something else was at work. The shortest one counts.",
+        f"{_size(ring.length)}{of_round}); the result does not show why. The shortest one counts.",
         "rings",
         "warn",
     )

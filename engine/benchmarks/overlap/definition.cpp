@@ -39,10 +39,10 @@ std::string why(const Point& point, Limit limit, const Times& mean) {
         case Limit::post:
             return point.method == Method::blocking
                        ? "the call comes back when the bytes are moved"
-                       : fmt::format("{} already moves the bytes and comes back late",
+                       : fmt::format("{} already takes the time",
                                      begins_by(point.method, point.write));
         case Limit::poll:
-            return "the bytes move inside the calls that ask whether they are there";
+            return "the time passes in the calls that ask whether the bytes are there";
         case Limit::wait:
             return "the bytes are left for the wait: the transfer does not continue, or not as "
                    "fast, "

@@ -190,8 +190,8 @@ def _small_chunk_finding(run: Run) -> Finding | None:
         return None
     return Finding(
         f"Small chunks: with {fmt.exact_size(cells.chunk(1))} rates are lower than with"
-        f" {fmt.exact_size(cells.chunk(7))} by a factor {_interval(factor)}: latency limits, not"
-        " bandwidth.",
+        f" {fmt.exact_size(cells.chunk(7))} by a factor {_interval(factor)}: what limits them is"
+        " not the bandwidth, which larger chunks reach.",
         "roofline",
         "warn",
     )

@@ -63,15 +63,15 @@ def _moment(text: object) -> datetime:
 
 
 def crowding_finding(result: Result) -> Finding | None:
-    """More ranks on a node than it has CPUs: what was measured then is mostly who runs when."""
+    """More ranks on a node than it has CPUs: times include waits for a CPU."""
     system = result.run.system
     cpus = as_count(system.cpu.get("logical_cpus"))
     per_node = -(-system.ranks // max(1, system.nodes))
     if not 0 < cpus < per_node or result.run.clock.virtual:
         return None
     return Finding(
-        f"{fmt.count_of(per_node, 'rank')} on a node share {fmt.count_of(cpus, 'CPU')}: these times"
-        " show how the operating system switches between ranks, not what the machine can do.",
+        f"{fmt.count_of(per_node, 'rank')} on a node share {fmt.count_of(cpus, 'CPU')}: ranks"
+        " wait for one another's CPU, so these times are not what the machine can do.",
         "system",
         "warn",
     )

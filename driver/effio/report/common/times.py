@@ -109,10 +109,9 @@ def time_splits(
 _MEANING = {
     "data calls": "the data calls themselves: storage, network or the I/O library's copying",
     "sync to storage": "flushing what was written to storage",
-    "waiting for the slowest rank": "waiting for the slowest rank: uneven service, or more ranks "
-    "than cores",
-    "stop votes": "agreeing when to stop, after each call: calls are shorter than a vote",
-    "starting late": "starting late: ranks wait for a core",
+    "waiting for the slowest rank": "waiting for the slowest rank",
+    "stop votes": "agreeing when to stop, after each call",
+    "starting late": "ranks that started late",
     "open": "opening files",
     "close": "closing and removing files",
 }
