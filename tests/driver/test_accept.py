@@ -21,7 +21,7 @@ from effio.campaign.state import Called, CampaignFolder
 from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.outcomes import Outcome
-from effio.judge.rules import RuleFile, load_rules
+from effio.judge.rules import Floor, Linearity, RuleFile, Threshold, load_rules
 from effio.judge.samples import Judged
 from effio.judge.verdicts import Ruling
 from effio.report.acceptance import value_of
@@ -180,6 +180,26 @@ def test_scaling_with_servers(tmp_path: Path) -> None:
     assert outcomes(rules, cached)["ior-2-read"].reason == (
         "evidence of 12 of 12 is not device: 12 cache"
     )
+
+
+def test_each_rate_of_the_shipped_rules_for_storage_needs_evidence(tmp_path: Path) -> None:
+    """Writes of blue-waters passed with rates of memory; reads did not."""
+    bytes_moved = [
+        rule
+        for rule in load_rules("blue-waters").rule
+        if isinstance(rule, (Threshold, Linearity, Floor)) and rule.select["benchmark"] == "ior"
+    ]
+    assert {rule.id: rule.wanted_evidence for rule in bytes_moved} == {
+        "ior-1-write": ["device"], "ior-2-write": ["device"], "ior-2-read": ["device"],
+        "ior-3-write": ["device"], "ior-4-read": ["device"],
+    }  # fmt: skip
+    rules = load_rules("blue-waters")
+    cached = ior(tmp_path, "cached", [2e12] * 10, labels=IOR_1, cache={"verdict": "cache"})
+    assert outcomes(rules, [cached])["ior-1-write"].reason == (
+        "evidence of 10 of 10 is not device: 10 cache"
+    )
+    device = ior(tmp_path, "device", [2e12] * 10, labels=IOR_1)
+    assert outcomes(rules, [device])["ior-1-write"].ruling is Ruling.PASS
 
 
 def test_half_of_the_best_at_every_step(tmp_path: Path) -> None:
