@@ -88,6 +88,16 @@ def test_a_job_script_is_offered_only_where_the_launcher_speaks_of_jobs(
         (("b-eff-io", "--time", "soon"), 2, "--time: 'soon' is not a"),
         (("b-eff-io", "--unknown"), 2, "b-eff-io has no option '--unknown'\n"),
         (("b-eff", "--dir", "/tmp"), 2, "b-eff has no option '--dir'\n"),
+        (
+            ("saturation", "--scale", "0.1"),
+            2,
+            "effio run saturation has no option '--scale'; the campaign @saturation has it\n",
+        ),
+        (
+            ("@saturation", "--placing", "packed"),
+            2,
+            "the campaign saturation has no option '--placing'; the benchmark saturation has it\n",
+        ),
         (("ior", "--trasnfer", "1MiB"), 2, "no option '--trasnfer'; did you mean --transfer?"),
         (("overlap", "--ways", "thread"), 2, "no option '--ways'; did you mean --methods?"),
         (("ior", "-r", "5"), 2, "effio run ior has no option '-r'"),

@@ -45,6 +45,7 @@ from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
+from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import job
@@ -128,13 +129,35 @@ def campaign_parameters(
 def campaign_command(engine: Engine, name: str, path: Path) -> click.Command:
     campaign, _ = load(path)
     params: list[click.Parameter] = [*campaign_parameters(campaign.bytes, campaign.seconds)]
-    return GroupedCommand(
+    return _CampaignCommand(
         name,
         params=params,
         callback=lambda **values: _run(engine, path, values),
         help=f"{campaign.title}: {campaign.purpose}.\n\nRun it again to run the remaining points.",
         short_help=campaign.purpose,
+        benchmark=engine.info.benchmark(campaign.name),
     )
+
+
+class _CampaignCommand(GroupedCommand):
+    """`benchmark`: the one of the campaign's name, whose options may be meant."""
+
+    def __init__(self, name: str, benchmark: BenchmarkInfo | None, **more: Any) -> None:
+        super().__init__(name, **more)
+        self._benchmark = benchmark
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            of = self._benchmark
+            option = fmt.plain(error.option_name, 100)
+            if of is None or option.removeprefix("--") not in [o.name for o in of.options]:
+                raise
+            raise EffioError(
+                f"the campaign {of.name} has no option '{option}'; the benchmark {of.name} has it",
+                hint=f"effio run {of.name} {option} …",
+            ) from None
 
 
 def _folder(campaign: Campaign, runs: Store, instance: str | None) -> CampaignFolder:

@@ -131,12 +131,24 @@ class BenchmarkCommand(GroupedCommand):
         hint = f"effio run {self.name} --help lists its options"
         if not option.startswith("--"):
             hint += "; the letters of an original are for its classic program (effio-mpi classic)"
+        if self.name is not None and _campaign_has(self.name, option):
+            # A campaign may be called like the benchmark that it runs.
+            where = f"; the campaign @{self.name} has it"
+            return EffioError(said + where, hint=f"effio run @{self.name} {option} …")
         names = [o[2:] for p in self.params for o in p.opts if o.startswith("--")]
         meant = fmt.closest(option[2:], names)
         return EffioError(said + (f"; did you mean --{meant}?" if meant else ""), hint=hint)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [self.options_metavar or ""]
+
+
+def _campaign_has(name: str, option: str) -> bool:
+    """Whether effio ships a campaign of this name, and campaigns have this option."""
+    from effio.campaign.file import shipped
+    from effio.cli.campaign import campaign_parameters
+
+    return name in shipped() and any(option in p.opts for p in campaign_parameters())
 
 
 def _letters_of_two_meanings(

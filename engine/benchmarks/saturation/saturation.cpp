@@ -75,8 +75,8 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 2147483647)
         .automatic("1, 2, 4, ... and all ranks");
     table.choice("placing", placings, placing_words(),
-                 "which processes take part: one of each node after the other, or all of the first "
-                 "node, then those of the next");
+                 "which processes take part: all of the first node, then those of the next "
+                 "(packed), or one of each node after the other (spread)");
     table.add("size", size, "bytes that each process writes and reads; a multiple of the transfer")
         .letter('s')
         .range(4096, 9e15);
