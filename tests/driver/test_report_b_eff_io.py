@@ -64,7 +64,7 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert said in text
     # 1 KiB at an eighth of 2 MiB, in write and read of four types; every size with 8 bytes more at
     # half the rate: 11 curves with three pairs each.
-    assert "a factor 8.00 (8.00 to 8.00 with 95 % confidence, 8 pairs of rows): latency" in text
+    assert "a factor 8.00 (8.00 to 8.00 with 95 % confidence, 8 pairs of rows): what" in text
     assert (
         "are 2.00 (2.00 to 2.00 with 95 % confidence, 33 pairs of rows) times those with 8" in text
     )

@@ -142,8 +142,8 @@ def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> 
     assert "all that so short a computation can cover" in thread
     # A share is not below 0.
     assert (
-        "; but nothing with 64 KiB, where both take longer than one after the other: the bytes move"
-        " inside the calls that ask" in thread
+        "; but nothing with 64 KiB, where both take longer than one after the other: the time"
+        " passes in the calls that ask" in thread
     )
     (cost,) = [f for f in report.findings if f.anchor == "slow-down"]
     assert "compute work takes 40 % longer during a write of 1 MiB by nonblocking" in cost.text
