@@ -23,6 +23,7 @@ from effio.judge.samples import Judged
 from effio.judge.verdicts import NoVerdict, Verdict
 from effio.judge.views import line_text
 from effio.report.comparison import gain_figure, lines_table
+from effio.report.model import Quantity
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Run
 from engines import Engine
@@ -429,7 +430,8 @@ def test_fewer_than_five_values_a_side_have_no_interval_in_texts() -> None:
     for first, second, shown in ((SLOW, FAST, False), (SLOW * 2, FAST * 2, True)):
         comparison = compare(side("a", first), side("b", second), Terms())
         (line,) = comparison.lines
-        assert (line.verdict, line.gain) == (Verdict.FASTER, pytest.approx(1.1, rel=1e-4))
+        assert line.verdict is Verdict.FASTER
+        assert line.gain == pytest.approx(1.1, rel=1e-4)
         assert line.ratio is not None
         assert (line.shown is not None) is shown
         table = lines_table(comparison)
@@ -441,6 +443,18 @@ def test_fewer_than_five_values_a_side_have_no_interval_in_texts() -> None:
         assert [end is not None for end in (*drawn.low, *drawn.high)] == [shown] * 2
         assert ("95 % interval" in str(drawn.notes)) is shown
         assert ("(1.0" in line_text(line)) is shown
+
+
+def test_a_gain_is_the_ratio_of_the_values_next_to_it() -> None:
+    """The means, 5.67 and 4 MB/s, would contradict the gain: the geometric means are 3 and 4."""
+    runs = ((1e6, 9e6, 3e6), (4e6, 4e6, 4e6))
+    (line,) = compare(side("a", runs[0]), side("b", runs[1]), Terms()).lines
+    table = lines_table(compare(side("a", runs[0]), side("b", runs[1]), Terms()))
+    row = dict(zip([column.name for column in table.columns], table.rows[0], strict=True))
+    assert row["gain"] == pytest.approx(4 / 3)
+    values = [row[name] for name in ("first", "second")]
+    assert [v.value for v in values if isinstance(v, Quantity)] == pytest.approx([3e6, 4e6])
+    assert line.centers == pytest.approx((3e6, 4e6))
 
 
 def test_geometric_mean_by_benchmark() -> None:

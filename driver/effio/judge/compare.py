@@ -79,6 +79,8 @@ class Line:
     counts: tuple[int, int] = (0, 0)
     note: str = ""
     spreads: tuple[str, str] = ("", "")  # of all values of each side: range or interval
+    # Geometric means of what was compared; `gain` is their ratio.
+    centers: tuple[float | None, float | None] = (None, None)
     by_blocks: bool = True  # enough of them for a verdict
     by_order: str = ""  # why a drift within nights could cause the difference
 
@@ -314,6 +316,7 @@ def _line(
     # The better side above 1, whichever way the metric goes.
     turned = a.better == "lower"
     gain = math.exp((_log_mean(means[1]) - _log_mean(means[0])) * (-1 if turned else 1))
+    blank = replace(blank, centers=_centers(means))
     virtual = next(iter(a.runs.values())).result.run.clock.virtual
     logs = [_logs(s) for s in (a, b)]
     nights = [blocks.means_by_block(*two) for two in zip(logs, block_of, strict=True)]
@@ -353,7 +356,7 @@ def _line(
     by_blocks = virtual or terms.by_repetitions
     return replace(
         blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts,
-        by_blocks=by_blocks,
+        centers=_centers(values), by_blocks=by_blocks,
     )  # fmt: skip
 
 
@@ -392,7 +395,10 @@ def _over_blocks(
     if ratio is None:
         reason = f"too few {basis}: {counts[0]} and {counts[1]}"
         return replace(blank, gain=gain, reason=reason, cause=NoVerdict.TOO_FEW)
-    return replace(blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts)
+    return replace(
+        blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts,
+        centers=_centers(values),
+    )  # fmt: skip
 
 
 def _by_control(
@@ -405,14 +411,20 @@ def _by_control(
     if ratio is None:
         return replace(blank, gain=gain, reason="no control limits", cause=NoVerdict.TOO_FEW)
     return replace(
-        blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=_OF_BASELINE, counts=counts
-    )
+        blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=_OF_BASELINE, counts=counts,
+        centers=_centers(values),
+    )  # fmt: skip
 
 
 def _ratio(
     a: Sequence[float], b: Sequence[float], turned: bool, paired: bool = False
 ) -> Ratio | None:
     return statistics.ratio(b, a, paired) if turned else statistics.ratio(a, b, paired)
+
+
+def _centers(values: Sequence[Sequence[float]]) -> tuple[float, float]:
+    first, second = (math.exp(_log_mean(some)) for some in values)
+    return first, second
 
 
 def _log_mean(values: Sequence[float]) -> float:

@@ -12,7 +12,6 @@ from effio.config.site import load_site
 from effio.judge.compare import NO_NUMBERS, Comparison, Line, Overall
 from effio.judge.detection import FEWEST
 from effio.judge.samples import Key, Scalar
-from effio.judge.statistics import Summary
 from effio.judge.verdicts import Verdict
 from effio.report.common import access_style, grouped, unique
 from effio.report.model import (
@@ -101,8 +100,8 @@ def _named(key: Key, names: Sequence[str]) -> str:
 def lines_table(comparison: Comparison) -> Table:
     names = varying([line.key for line in comparison.lines])
 
-    def mean(side: Summary | None, line: Line) -> Cell:
-        return quantity(side.mean if side else None, line.unit)
+    def center(line: Line, side: int) -> Cell:
+        return quantity(line.centers[side], line.unit)
 
     def why(line: Line) -> str:
         return "; ".join(filter(None, (line.reason, line.note)))
@@ -116,9 +115,9 @@ def lines_table(comparison: Comparison) -> Table:
             (Column("95 % interval"), _range),
             (Column("verdict"), lambda line: line.verdict.text),
             (Column("reason", extra=not any(map(why, comparison.lines)), below=True), why),
-            (Column("first", "1", extra=True), lambda line: mean(line.first, line)),
+            (Column("first", "1", extra=True), lambda line: center(line, 0)),
             (Column("spread of the first", extra=True), lambda line: line.spreads[0]),
-            (Column("second", "1", extra=True), lambda line: mean(line.second, line)),
+            (Column("second", "1", extra=True), lambda line: center(line, 1)),
             (Column("spread of the second", extra=True), lambda line: line.spreads[1]),
             (
                 Column("over", extra=True),
@@ -129,9 +128,9 @@ def lines_table(comparison: Comparison) -> Table:
         ],
         f"{comparison.second.name} against {comparison.first.name}",
         "A gain above 1 is better, whichever way the metric goes: rates second over first, times"
-        " first over second; values are means. Fewer than five values a side have no interval."
-        " Verdicts allow for the number of measurements"
-        " (Holm): the chance of one false alarm among all is below 5 %.",
+        " first over second; values are geometric means, whose ratio the gain is. Fewer than five"
+        " values a side have no interval. Verdicts allow for the number of measurements (Holm): the"
+        " chance of one false alarm among all is below 5 %.",
     )
 
 

@@ -5,6 +5,7 @@ search tried."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import geometric_mean
 from typing import Any
 
 from effio import text as fmt
@@ -51,11 +52,18 @@ def _of_all(tried: TriedRecord) -> float | None:
     return max(known) if known else None
 
 
+def _center(side: Side) -> float | None:
+    """The geometric mean: the gain is the ratio of two of them."""
+    some = side.values
+    return geometric_mean(some) if some and min(some) > 0 else side.mean
+
+
 def confirmed_table(record: TuningRecord) -> Table:
     unit = record.unit or "1"
     caption = (
         f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
-        " the gain is the geometric mean of their ratios, pair by pair. Verdicts allow for"
+        " the gain is the geometric mean of their ratios, pair by pair, and the ratio of the"
+        " geometric means of both. Verdicts allow for"
         " the number of groups (Holm): the chance of one false gain among all is below 5 %. Fewer"
         " than five pairs have a range and no interval. What"
         " the search saw is too good, because the best of many is partly best by chance."
@@ -75,8 +83,8 @@ def confirmed_table(record: TuningRecord) -> Table:
             ),
             (Column("kept"), lambda group: group.kept),
             (Column("seen in the search", "1", extra=True), lambda group: group.seen),
-            (Column("default", unit, extra=True), lambda group: group.before.mean),
-            (Column("tuned", unit, extra=True), lambda group: group.after.mean),
+            (Column("default", unit, extra=True), lambda group: _center(group.before)),
+            (Column("tuned", unit, extra=True), lambda group: _center(group.after)),
         ],
         "Before and after",
         caption,
