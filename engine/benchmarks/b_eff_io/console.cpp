@@ -16,8 +16,8 @@ constexpr const char* live_format = "  {:<8} {:<10} {:>14} {:>8} {:>10} {:>9} {:
 std::string rate_cell(const std::optional<RowResult>& row) {
     if (!row) return "-";
     if (!row->valid) return "INVALID";
-    return fmt::format("{:.1f}{}", row->rate() / MB_per_s,
-                       row->stopped == StopReason::cap ? "c" : "");
+    return fmt::format("{:.1f}{}{}", row->rate() / MB_per_s,
+                       row->stopped == StopReason::cap ? "c" : "", row->errors > 0 ? "!" : "");
 }
 
 /// Half the width of the interval of a type's rate over the rounds.
@@ -94,9 +94,10 @@ class ConsoleView : public Observer {
             const double value = p.effective_bandwidth();
             const double memory = static_cast<double>(setup_.total_memory_mib * MiB);
             console_.print(fmt::format(
-                "\nb_eff_io = {} on {}: {}\n"
+                "\nb_eff_io = {} on {}{}: {}\n"
                 "total memory / b_eff_io = {} / {} = {} (balanced: at most 10 min)\n",
                 format_rate(value), count_of(p.ranks, "rank"),
+                p.errors > 0 ? " with " + count_of(p.errors, "ERROR") : "",
                 run.valid(*best) ? "VALID for comparison of systems"
                 : p.rows_by_common_clock() > 0
                     ? "NOT VALID for comparison: ranks ran at different times"
@@ -171,6 +172,7 @@ class ConsoleView : public Observer {
         if (!any) return;
         console_.print(fmt::format("\n{}:\n{}", count_of(p.ranks, "rank"), table.text(2)));
         if (!p.complete()) return;
+        if (p.errors > 0) console_.print("  ! = failed calls or wrong data\n");
         if (p.rows_cut_short() > 0) console_.print("  c = cut short by the cap on bytes\n");
         console_.print(
             fmt::format("  open, transfer, sync, close of rank 0 in seconds by access:\n{}",

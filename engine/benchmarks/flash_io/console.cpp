@@ -90,11 +90,13 @@ class ConsoleView : public Observer {
         }
         table(*best);
         console_.print("\n");
+        const std::string fault = summary.fault_text();
         if (s.parameters.syncs()) {
             console_.print(
-                fmt::format("{}: {}\n", on_storage, mean_in_words(summary.synced_rates)));
+                fmt::format("{}: {}{}\n", on_storage, mean_in_words(summary.synced_rates), fault));
         }
-        console_.print(fmt::format("{}: {}\n", by_definition, mean_in_words(summary.rates)));
+        console_.print(
+            fmt::format("{}: {}{}\n", by_definition, mean_in_words(summary.rates), fault));
         if (!summary.read_rates.empty()) restart(summary, repetitions);
         if (best->compute_seconds > 0) {
             console_.print(
@@ -111,9 +113,9 @@ class ConsoleView : public Observer {
     void restart(const Summary& summary, const std::vector<Repetition>& repetitions) {
         std::int64_t verified = 0;
         for (const auto& r : repetitions) verified += r.verified_bytes;
-        console_.print(fmt::format("{}: {}, {} verified\n", restarted,
-                                   mean_in_words(summary.read_rates),
-                                   format_size(static_cast<double>(verified))));
+        console_.print(
+            fmt::format("{}: {}, {} verified{}\n", restarted, mean_in_words(summary.read_rates),
+                        format_size(static_cast<double>(verified)), summary.fault_text()));
     }
 
     void doubts(const Setup& s, const Summary& summary) {

@@ -5,6 +5,7 @@ namespace effio::flash_io {
 
 void Repetition::add(const FileRun& run) {
     verified_bytes += run.verified_bytes;
+    wrong_values += run.error_count;
     if (!run.writing) {
         read_bytes += run.bytes;
         read_seconds += run.longest("total");
@@ -23,9 +24,20 @@ void Repetition::add(const FileRun& run) {
     if (granted.empty()) granted = run.granted;
 }
 
+std::string Summary::fault_text() const {
+    std::string text;
+    if (wrong_values > 0) text += "; " + count_of(wrong_values, "value") + " WRONG";
+    if (incomplete > 0) text += "; " + count_of(incomplete, "repetition") + " INCOMPLETE";
+    return text;
+}
+
 Summary::Summary(const std::vector<Repetition>& repetitions) {
     for (const auto& r : repetitions) {
-        if (!r.complete) continue;
+        wrong_values += r.wrong_values;
+        if (!r.complete) {
+            ++incomplete;
+            continue;
+        }
         if (r.bytes() > 0) {
             rates.push_back(r.rate());
             synced_rates.push_back(r.synced_rate());

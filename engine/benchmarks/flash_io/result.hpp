@@ -57,6 +57,7 @@ struct Repetition {
     std::int64_t read_bytes = 0;  ///< restart
     double read_seconds = 0;
     std::int64_t verified_bytes = 0;
+    std::int64_t wrong_values = 0;
     double compute_seconds = 0;  ///< between the dumps, the longest of all ranks
     bool complete = false;
     bool last_in_time = false;  ///< --time-limit left out the repetitions after this one
@@ -88,6 +89,10 @@ struct Summary {
     std::vector<double> rates;  ///< bytes per second, in their order
     std::vector<double> synced_rates;
     std::vector<double> read_rates;
+    std::int64_t wrong_values = 0;  ///< of all repetitions: what is written wrong is found by reads
+    std::int64_t incomplete = 0;    ///< repetitions, which no mean counts
+    /// For statements of the means; empty if all is well.
+    std::string fault_text() const;
     explicit Summary(const std::vector<Repetition>& repetitions);
 };
 

@@ -88,13 +88,14 @@ class ConsoleView : public Observer {
                 const auto half = half_width_of(values);
                 means.push_back({bandwidth_of(access, transfer.count).text, values});
                 if (rates.count() == 0) {
-                    table.row({std::string(name(access)), shown_size(transfer), "-"});
+                    table.row({std::string(name(access)), shown_size(transfer), "-", "-", "-", "-",
+                               counted(run, access, transfer.count)});
                     continue;
                 }
                 const auto mb = [](double rate) { return fmt::format("{:.1f}", rate / MB_per_s); };
                 table.row({std::string(name(access)), shown_size(transfer), mb(rates.mean()),
                            mb(rates.max()), mb(rates.min()), half ? mb(*half) : "-",
-                           std::to_string(rates.count())});
+                           counted(run, access, transfer.count)});
             }
         }
         console_.print("\n" + table.text() + doubts_text(means));
@@ -107,6 +108,21 @@ class ConsoleView : public Observer {
     }
 
   private:
+    /// "3 + 1 INVALID, 2 WRONG": repetitions with a rate and without, and pieces of wrong data.
+    static std::string counted(const RunResult& run, Access access, std::int64_t transfer) {
+        std::int64_t valid = 0;
+        std::int64_t invalid = 0;
+        std::int64_t wrong = 0;
+        for (const auto& phase : run.phases) {
+            if (phase.access != access || phase.transfer != transfer) continue;
+            ++(phase.valid ? valid : invalid);
+            if (phase.valid) wrong += phase.errors;
+        }
+        return fmt::format("{}{}{}", valid,
+                           invalid > 0 ? fmt::format(" + {} INVALID", invalid) : "",
+                           wrong > 0 ? fmt::format(", {} WRONG", wrong) : "");
+    }
+
     Console& console_;
     std::string result_path_;
 };

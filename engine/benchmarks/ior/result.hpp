@@ -112,6 +112,7 @@ struct PhaseSummary {
     std::int64_t transfer = 1;
     std::int64_t repetition = 0;
     bool valid = true;
+    std::int64_t errors = 0;  ///< pieces with wrong data
     double rate = 0;
     double total = 0;
     std::int64_t bytes = 0;

@@ -256,8 +256,8 @@ void Runner::read_phase(PassPlan task) {
 
 void Runner::report(PhaseResult& result) {
     result_.phases.push_back({result.access, result.geometry.transfer, result.repetition,
-                              result.valid, result.rate(), result.total(), result.bytes,
-                              result.stonewall, result.steady, result.stopped});
+                              result.valid, result.error_count, result.rate(), result.total(),
+                              result.bytes, result.stonewall, result.steady, result.stopped});
     result_.errors += result.error_count;
     if (setup_.parameters.stop_on_errors && result.error_count > 0) loop_.stop();
     notify_([&](Observer& o) { o.phase(result); });

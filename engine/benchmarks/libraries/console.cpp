@@ -32,10 +32,13 @@ class Tables {
             for (const bool write : {true, false}) table(all, edge, write);
             layers(all, edge);
         }
+        std::vector<study::Mean> means;
+        for (const auto& s : all.series()) means.push_back(*s.mean);
+        console_.print(study::faults_of(means));
     }
 
   private:
-    /// Rates by number of processes; overhead and gain at the largest.
+    /// Rates by number of processes; overhead at the largest, from the rates of that column.
     void table(const Comparison& all, std::int64_t edge, bool write) {
         std::vector<std::int64_t> counts;
         std::vector<Point> rows;

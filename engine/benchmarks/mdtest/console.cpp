@@ -104,8 +104,9 @@ class ConsoleView : public Observer {
             table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(s.rates.mean()),
                        cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
                        half ? cell(*half) : "-",
-                       fmt::format("{}{}", s.rates.count(),
-                                   s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "")});
+                       fmt::format("{}{}{}", s.rates.count(),
+                                   s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "",
+                                   s.errors > 0 ? ", " + count_of(s.errors, "ERROR") : "")});
         }
         console_.print("\n" + table.text(2) + doubts_text(means, "iteration"));
     }

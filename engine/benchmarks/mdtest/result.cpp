@@ -12,13 +12,14 @@ void RunResult::add(const PhaseResult& result) {
     if (it == phases.end()) {
         it = phases.insert(
             phases.end(),
-            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0});
+            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0, 0});
     }
     const double seconds = result.total_seconds();
     if (!result.has_rate()) {
         ++it->invalid;
         return;
     }
+    it->errors += result.error_count;
     it->rates.add(result.rate());
     it->values.push_back(result.rate());
     it->seconds.add(seconds);

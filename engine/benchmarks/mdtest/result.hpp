@@ -108,6 +108,7 @@ struct PhaseSummary {
     /// Milliseconds that one operation took a rank, theirs.
     Samples milliseconds;
     std::int64_t invalid = 0;
+    std::int64_t errors = 0;  ///< of the valid ones: wrong data
 };
 
 struct RunResult {

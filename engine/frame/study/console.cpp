@@ -74,6 +74,7 @@ class ConsoleView : public Observer {
             }
             if (!some.empty()) table(some, peak);
         }
+        console_.print(faults_of(means));
         doubts(means);
         files(means);
         for (const auto& flow : flows) throughput(flow);
@@ -101,13 +102,16 @@ class ConsoleView : public Observer {
         if (!text.empty()) console_.print("\n" + text);
     }
 
-    /// A rate with its interval, its cell and the place of its bytes (storage or memory).
+    /// A rate with its interval, its cell, the place of its bytes (storage or memory), and what was
+    /// wrong with this very cell.
     std::string claim(const char* which, const Mean& mean) const {
-        return fmt::format("{} {}: {}{}, {}{}\n", which, mean.pass.name,
+        return fmt::format("{} {}: {}{}, {}{}{}\n", which, mean.pass.name,
                            format_rate(mean.rates.mean()), half_text(mean.values()),
                            mean.where_text(),
-                           virtual_time_ ? "" : fmt::format(" ({})", mean.evidence_text()));
+                           virtual_time_ ? "" : fmt::format(" ({})", mean.evidence_text()),
+                           but(mean.fault_text()));
     }
+    static std::string but(const std::string& fault) { return fault.empty() ? "" : "; " + fault; }
 
     void peak(const std::vector<Mean>& means) {
         std::string text;
@@ -117,8 +121,9 @@ class ConsoleView : public Observer {
             });
             if (with == means.end()) continue;
             const Peak& peak = *with->peak;
-            text += fmt::format("Peak of {}s: {}{}, {}\n", with->pass.name, format_rate(peak.rate),
-                                half_text(peak.values), peak.where_text);
+            text +=
+                fmt::format("Peak of {}s: {}{}, {}{}\n", with->pass.name, format_rate(peak.rate),
+                            half_text(peak.values), peak.where_text, but(peak.fault_text));
         }
         for (const auto& mean : means) {
             if (!mean.is_above_peak()) continue;
@@ -160,8 +165,9 @@ class ConsoleView : public Observer {
             return flow.what->unit == Unit::bytes_per_second ? format_rate(number)
                                                              : fmt::format("{:.2f}", number);
         };
-        console_.print(fmt::format("{}: {}{} ({})\n", flow.what->title, text(*value),
-                                   precision_text(flow.values, text), flow.where_text));
+        console_.print(fmt::format("{}: {}{} ({}){}\n", flow.what->title, text(*value),
+                                   precision_text(flow.values, text), flow.where_text,
+                                   but(flow.fault_text)));
     }
 
     void scaling(const std::vector<Mean>& means) {

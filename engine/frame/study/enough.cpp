@@ -74,7 +74,12 @@ std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vect
     for (auto& [enough, points] : curves_of(definition, means)) {
         std::sort(points.begin(), points.end(),
                   [](const auto* a, const auto* b) { return a->cell->ranks < b->cell->ranks; });
-        for (const auto* point : points) enough.ranks.push_back(point->cell->ranks);
+        for (const auto* point : points) {
+            enough.ranks.push_back(point->cell->ranks);
+            if (!enough.fault_text.empty() || point->fault_text().empty()) continue;
+            enough.fault_text = fmt::format("; with {}: {}", count_of(enough.ranks.back(), "rank"),
+                                            point->fault_text());
+        }
         const auto rounds = complete_rounds(points);
         if (points.size() < 2 || rounds.empty()) continue;
         enough.rounds = std::ssize(rounds);
@@ -148,7 +153,7 @@ std::string EnoughRanks::sentence() const {
                                 format_rate(found.rates.front()));
         }
         if (found.shape == Shape::falling) text += fmt::format("; {}", words(found.shape));
-        return text + "; " + why_not_known();
+        return text + "; " + why_not_known() + fault_text;
     }
     std::string text = fmt::format("{}: use {} of {} for I/O", where_text, of_point(),
                                    count_of(ranks.back(), "process"));
@@ -164,7 +169,7 @@ std::string EnoughRanks::sentence() const {
         text += fmt::format("; {} {} {}", ranks.front(), ranks.front() == 1 ? "gets" : "get",
                             format_rate(found.rates.front()));
     }
-    return text + fmt::format("; {}", words(found.shape));
+    return text + fmt::format("; {}", words(found.shape)) + fault_text;
 }
 
 }  // namespace effio::study

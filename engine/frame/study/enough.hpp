@@ -14,6 +14,7 @@ namespace effio::study {
 struct EnoughRanks {
     Json where = Json::object();  ///< coordinates without that of the ranks
     std::string where_text;
+    std::string fault_text;  ///< of the first point that has one, with its number of ranks
     std::vector<int> ranks;
     std::int64_t rounds = 0;  ///< that measured all of them
     Saturation found;

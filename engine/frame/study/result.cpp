@@ -154,6 +154,19 @@ std::string Mean::evidence_text() const {
            (remark.empty() ? "" : ", " + remark);
 }
 
+std::string Mean::fault_text() const {
+    std::string text;
+    if (wrong_in_cell > 0) {
+        const bool arrays = std::holds_alternative<Arrays>(cell->data);
+        text = count_of(wrong_in_cell, arrays ? "value" : "piece") + " WRONG";
+    }
+    if (invalid > 0) {
+        text += fmt::format("{}{} of {} INVALID", text.empty() ? "" : ", ", invalid,
+                            count_of(rates.count() + invalid, "repetition"));
+    }
+    return text;
+}
+
 std::string Mean::above_peak() const {
     const Whereabouts where = whereabouts();
     if (where == Whereabouts::cache || where == Whereabouts::mixed) {
@@ -172,6 +185,15 @@ std::string Mean::where_text() const {
     return fmt::format("{} {}, {}", cell->pattern, pass.name, axes_text(*cell));
 }
 
+std::string faults_of(const std::vector<Mean>& means) {
+    std::string text;
+    for (const auto& mean : means) {
+        const std::string fault = mean.fault_text();
+        if (!fault.empty()) text += fmt::format("  {}: {}\n", mean.where_text(), fault);
+    }
+    return text.empty() ? text : "\nWrong data or failed repetitions:\n" + text;
+}
+
 void Means::add(const PassResult& result) {
     const auto number = static_cast<std::size_t>(result.cell - definition_.cells.data());
     Mean& mean = means_[{number, result.pass.name}];
@@ -179,9 +201,10 @@ void Means::add(const PassResult& result) {
     mean.pass = result.pass;
     mean.backend = result.backend;
     if (!result.valid) {
-        mean.failed = true;
+        ++mean.invalid;
         return;
     }
+    mean.wrong += result.error_count;
     mean.storage_share.add(result.cache, result.bytes);
     if (result.cache && result.cache->holes) {
         mean.holes = std::max(mean.holes.value_or(0), *result.cache->holes);
@@ -200,6 +223,19 @@ void Means::add(const PassResult& result) {
     }
 }
 
+std::int64_t Means::wrong_in_cell(const Mean& mean) const {
+    const Cell& cell = *mean.cell;
+    std::int64_t wrong = 0;
+    for (const auto& [key, other] : means_) {
+        // Studies that measure in rounds have a cell for each pass over the same files.
+        const bool reads_it = mean.pass.writes() && !cell.file.empty() &&
+                              other.cell->file == cell.file &&
+                              coordinates(*other.cell) == coordinates(cell);
+        if (other.cell == &cell || reads_it) wrong = std::max(wrong, other.wrong);
+    }
+    return wrong;
+}
+
 std::optional<Peak> Means::peak_of(const Mean& mean) const {
     if (definition_.peak) return Peak{definition_.peak->count, true, {}};
     const Mean* highest = nullptr;
@@ -212,8 +248,10 @@ std::optional<Peak> Means::peak_of(const Mean& mean) const {
         if (highest == nullptr || other.rates.mean() > highest->rates.mean()) highest = &other;
     }
     if (highest == nullptr) return {};
-    return Peak{highest->rates.mean(), false, highest->values(), highest->where_text(),
-                highest->where()};
+    Mean with_faults = *highest;
+    with_faults.wrong_in_cell = wrong_in_cell(*highest);
+    return Peak{highest->rates.mean(),    false,           highest->values(), highest->where_text(),
+                with_faults.fault_text(), highest->where()};
 }
 
 std::vector<Mean> Means::list() const {
@@ -224,6 +262,7 @@ std::vector<Mean> Means::list() const {
             const auto found = means_.find({number, pass.name});
             if (found == means_.end()) continue;
             all.push_back(found->second);
+            all.back().wrong_in_cell = wrong_in_cell(all.back());
             if (all.back().cell->is_peak || all.back().rates.count() == 0) continue;
             all.back().peak = peak_of(all.back());
         }
@@ -274,6 +313,7 @@ std::vector<Flow> Means::flows(const std::vector<Mean>& means) const {
                     coordinates(*mean.cell) != flow.where) {
                     continue;
                 }
+                if (flow.fault_text.empty()) flow.fault_text = mean.fault_text();
                 for (const auto& [repetition, took] : mean.round_seconds) {
                     seconds[repetition] += took;
                     ++found[repetition];

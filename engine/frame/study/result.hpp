@@ -90,6 +90,7 @@ struct Peak {
     bool given = false;           ///< by the user, not measured
     std::vector<double> values;   ///< of the repetitions, in their order; empty if given
     std::string where_text = {};  ///< of the cell that measured it
+    std::string fault_text = {};
     Json where = Json::object();
 };
 
@@ -105,13 +106,15 @@ struct Mean {
     std::int64_t hole_bytes = 0;     ///< of the files last written
     bool flushed = false;            ///< those, in a separate part
     std::vector<double> file_rates;  ///< files per second, of items
-    bool failed = false;             ///< one of them was not valid
+    std::int64_t invalid = 0;        ///< repetitions, which no rate counts
+    std::int64_t wrong = 0;          ///< pieces or values, found by this pass
     StorageShare storage_share;      ///< of the bytes of valid repetitions
     std::optional<double> holes;     ///< the largest share of bytes read that were never written
     std::map<std::int64_t, double> round_seconds;       ///< that the rate counts, by repetition
     std::map<std::int64_t, double> round_synced_rates;  ///< with the flush, by repetition
     std::string backend;
     // Filled by Means::list.
+    std::int64_t wrong_in_cell = 0;  ///< in its files, by any pass: reads find what writes did
     std::optional<Peak> peak;
     std::optional<double> speed_up;  ///< over the same with `from_ranks`, the fewest
     /// Speed-up divided by the growth of the ranks, if the two rates are known and differ.
@@ -128,6 +131,9 @@ struct Mean {
     Whereabouts whereabouts() const;
     /// "on storage".
     std::string evidence_text() const;
+    /// Wrong data and repetitions without a rate, for statements of this rate; empty if there are
+    /// neither.
+    std::string fault_text() const;
     /// Above by more than rounding errors.
     bool is_above_peak() const {
         constexpr double digits = 1e-6;
@@ -145,12 +151,17 @@ struct Mean {
     std::string where_text() const;
 };
 
+/// For people: the passes with wrong data or failed repetitions, a line each; empty if there are
+/// none.
+std::string faults_of(const std::vector<Mean>& means);
+
 /// A Throughput at one place.
 struct Flow {
     const Throughput* what = nullptr;
     Json where = Json::object();
     std::string where_text;
     std::vector<double> values = {};      ///< of the repetitions that did all of the passes
+    std::string fault_text = {};          ///< of the first pass that has one
     std::optional<double> value() const;  ///< their mean
 };
 
@@ -170,6 +181,7 @@ class Means {
 
   private:
     std::optional<Peak> peak_of(const Mean& mean) const;
+    std::int64_t wrong_in_cell(const Mean& mean) const;
     void compare_with_fewest(std::vector<Mean>& all) const;
 
     const Definition& definition_;

@@ -24,13 +24,18 @@ struct Seen {
     double rate = 0;  ///< B/s
     std::optional<double> on_storage = {};
     std::optional<double> holes = {};
+    std::int64_t wrong = 0;
+    bool valid = true;
+    std::size_t pass = 0;
 };
 
 void add(Means& means, const Definition& study, std::size_t number, const Seen& seen,
          std::int64_t repetition = 0) {
     PassResult r;
     r.cell = &study.cells[number];
-    r.pass = r.cell->passes.front();
+    r.pass = r.cell->passes[seen.pass];
+    r.error_count = seen.wrong;
+    r.valid = seen.valid;
     r.repetition = repetition;
     r.bytes = 1'000'000;
     r.counted_seconds = 1e6 / seen.rate;
@@ -98,6 +103,32 @@ TEST(StudyHeadline, evidence_is_of_all_repetitions) {
     EXPECT_EQ(means.list()[0].evidence_text(), "50 % on storage");
     add(means, study, 0, {10e6}, 2);
     EXPECT_EQ(means.list()[0].whereabouts(), Whereabouts::unknown);
+}
+
+TEST(StudyHeadline, a_claim_has_what_was_wrong_with_its_own_cell) {
+    auto study = cells_of({write_pass(), write_pass(), read_pass()});
+    study.cells[0].passes.push_back(read_pass());
+    study.cells[2].is_peak = true;
+    Means means(study);
+    for (const std::int64_t repetition : {0, 1, 2}) {
+        add(means, study, 0, {90e6, 1.0}, repetition);
+        // What was written wrong is found by the read of the same cell.
+        const std::int64_t wrong = repetition == 1 ? 3 : 0;
+        add(means, study, 0, {.rate = 90e6, .on_storage = 1.0, .wrong = wrong, .pass = 1},
+            repetition);
+        add(means, study, 1, {.rate = 20e6, .on_storage = 1.0, .valid = repetition > 0},
+            repetition);
+        add(means, study, 2, {.rate = 99e6, .on_storage = 1.0, .wrong = 1}, repetition);
+    }
+    const auto all = means.list();
+    EXPECT_EQ(all[0].fault_text(), "3 pieces WRONG");
+    EXPECT_EQ(all[1].fault_text(), "3 pieces WRONG");
+    EXPECT_EQ(all[2].fault_text(), "1 of 3 repetitions INVALID");
+    ASSERT_TRUE(all[1].peak);
+    EXPECT_EQ(all[1].peak->fault_text, "3 pieces WRONG");
+    EXPECT_EQ(faults_of({all[2]}),
+              "\nWrong data or failed repetitions:\n  p1 write, : 1 of 3 repetitions INVALID\n");
+    EXPECT_EQ(faults_of({}), "");
 }
 
 TEST(StudyPeak, is_the_best_over_all_numbers_of_streams) {
