@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/certainty.hpp"
 #include "core/fields.hpp"
+#include "core/rounds.hpp"
 #include "frame/readable.hpp"
 #include "frame/round_figures.hpp"
 #include "frame/study/enough.hpp"
@@ -44,13 +44,15 @@ const Fields<Peak>& peak_fields() {
         F("peak_place", Unit::object, "cell that measured it", &P::where).only_if(measured),
         F("peak_low95_bytes_per_second", Unit::bytes_per_second, "low end of its 95 % interval",
           [](const P& p) {
-              const auto range = range95(p.values);
-              return range ? std::optional(range->low) : std::nullopt;
+              const auto interval = interval_of_rounds(p.values);
+              return interval ? std::optional(interval->mean - interval->half_width)
+                              : std::nullopt;
           }).only_if(measured),
         F("peak_high95_bytes_per_second", Unit::bytes_per_second, "high end of its 95 % interval",
           [](const P& p) {
-              const auto range = range95(p.values);
-              return range ? std::optional(range->high) : std::nullopt;
+              const auto interval = interval_of_rounds(p.values);
+              return interval ? std::optional(interval->mean + interval->half_width)
+                              : std::nullopt;
           }).only_if(measured)};
     return fields;
 }
