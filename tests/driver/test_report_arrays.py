@@ -202,7 +202,7 @@ def libraries_lines() -> list[made.Line]:
         return {**line, "samples": samples}
 
     def gain(name: str, where: made.Line) -> made.Line:
-        samples = {"count": 3, "low95": -0.1, "high95": 1.5}
+        samples = {"count": 5, "low95": -0.1, "high95": 1.5}
         return {**_figure(name, 0.5, where, "1"), "samples": samples}
 
     mean = _point("hdf5", "largeblock")
@@ -216,10 +216,19 @@ def libraries_lines() -> list[made.Line]:
         rate("hdf5", 40 * MB),
         rate("hdf5", 60 * MB, "largeblock"),
         rate("hdf5", 30 * MB, processes=1),
-        _figure("overhead", 1.5, _point("hdf5"), "1", baseline="fortran-fpp")
+        _figure("overhead", 1.5, _point("hdf5"), "1", baseline="fortran-fpp", ratio_of="mean rates")
         | {"samples": {"count": 5, "low95": 1.2, "high95": 1.8}},
-        _figure("overhead", 1.0, _point("mpiio"), "1", baseline="fortran-fpp"),
-        _figure("overhead", 9.0, _point("hdf5", processes=1), "1", baseline="fortran-fpp"),
+        _figure(
+            "overhead", 1.0, _point("mpiio"), "1", baseline="fortran-fpp", ratio_of="mean rates"
+        ),
+        _figure(
+            "overhead",
+            9.0,
+            _point("hdf5", processes=1),
+            "1",
+            baseline="fortran-fpp",
+            ratio_of="mean rates",
+        ),
         gain("hint_gain", _point("hdf5", "largeblock")),
         gain("hint_gain_mean", mean),
         _figure("layer_seconds", 0.5, _point("hdf5"), "s", seconds=2.5, below="mpiio"),
@@ -237,7 +246,8 @@ def test_the_comparison_shows_overheads_gains_and_layers(tmp_path: Path) -> None
     assert report.headline.context == "fortran-fpp, hints none, 2 ranks"
     text = "\n".join(f.text for f in report.findings)
     assert (
-        "Writing time over fortran-fpp, on 2 processes: mpiio +100 % (96³ cells) at best,"
+        "Writing, overhead over fortran-fpp by the mean rates, on 2 processes: mpiio +100 %"
+        " (96³ cells) at best,"
         " hdf5 +150 % (96³ cells)" in text
     )
     assert "hdf5 +150 % (96³ cells) at worst." in text
@@ -271,12 +281,12 @@ def _overhead_text(tmp_path: Path, **samples: Any) -> str:
         if line.get("name") == "library_bandwidth":
             line["samples"] |= samples
     return next(
-        f.text for f in _reported(tmp_path, lines).findings if "Writing time over" in f.text
+        f.text for f in _reported(tmp_path, lines).findings if "Writing, overhead over" in f.text
     )
 
 
 def test_overheads_are_best_and_worst_only_if_they_are_apart(tmp_path: Path) -> None:
-    over = "Writing time over fortran-fpp, on 2 processes"
+    over = "Writing, overhead over fortran-fpp by the mean rates, on 2 processes"
     assert _overhead_text(tmp_path, count=1) == (
         f"{over}: mpiio +100 % (96³ cells; measured once), hdf5 +150 % (96³ cells; measured once);"
         " whether these two differ is not known: measured once."
@@ -286,6 +296,21 @@ def test_overheads_are_best_and_worst_only_if_they_are_apart(tmp_path: Path) -> 
     assert text.endswith("; whether these two differ is not known: the 95 % intervals overlap.")
     text = _overhead_text(tmp_path, low95=None, high95=None)
     assert f"mpiio +100 % (96³ cells; {FEW})" in text
+
+
+def test_an_older_result_says_that_its_overheads_are_of_mean_times(tmp_path: Path) -> None:
+    new = _reported(tmp_path, libraries_lines())
+    lines = libraries_lines()
+    for line in lines:
+        if line.get("name") == "overhead":
+            del line["detail"]["ratio_of"]
+    old = _reported(tmp_path, lines)
+    for report, of, is_twice in ((new, "rate", "half the rate"), (old, "time", "twice the time")):
+        finding = next(f.text for f in report.findings if "overhead over" in f.text)
+        assert f"by the mean {of}s, on 2 processes" in finding
+        for caption in (_drawn(report, "overhead").caption, _block(report, "Points").caption):
+            assert f"Overhead: mean {of} of" in caption
+            assert f"100 % is {is_twice}" in caption
 
 
 def test_parts_of_a_library_s_time_sum_to_the_whole(tmp_path: Path) -> None:
@@ -321,7 +346,9 @@ def test_a_gain_is_one_only_with_its_interval(tmp_path: Path) -> None:
     mean["metric"]["value"], mean["samples"]["low95"], mean["samples"]["high95"] = -0.3, -0.4, -0.1
     hints = next(f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text)
     assert hints.level == "warn"
-    # One repetition has no interval, and no gain.
+    # Three repetitions of an older result have no interval, and no gain; one has none.
+    mean["samples"]["count"] = 3
+    assert not [f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text]
     del mean["samples"]
     assert not [f for f in _reported(tmp_path, lines).findings if "largeblock" in f.text]
 

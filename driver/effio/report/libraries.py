@@ -116,7 +116,7 @@ def overhead_figure(result: Result) -> Figure | None:
     return plot(
         "overhead",
         f"Overhead over {base}",
-        f"Time of a library over that of {base}, without hints: 100 % is twice the time."
+        f"{_overhead_text(result)}, without hints."
         " A whisker is the 95 % interval, from five repetitions on.",
         "bars",
         Axis("library"),
@@ -195,8 +195,20 @@ def _baseline(result: Result) -> str:
     return ", ".join(name for name in named if name) or "one file per process"
 
 
+def _of_rates(result: Result) -> bool:
+    """Older results compared mean times, which need not agree with the mean rates."""
+    return all(members_of(f).ratio_of for f in result.figures_named("overhead"))
+
+
+def _overhead_text(result: Result) -> str:
+    base = _baseline(result)
+    if _of_rates(result):
+        return f"Overhead: mean rate of {base} over that of the library; 100 % is half the rate"
+    return f"Overhead: mean time of the library over that of {base}; 100 % is twice the time"
+
+
 def point_table(result: Result) -> Table:
-    gains = {_place(f): f.samples for f in result.figures_named("hint_gain")}
+    gains = {_place(f): interval(f) for f in result.figures_named("hint_gain")}
     return table_of(
         result.figures_named("library_bandwidth"),
         [
@@ -213,16 +225,16 @@ def point_table(result: Result) -> Table:
             (Column("gain of hints", "1", "%", 3), value_at(result, "hint_gain", _place)),
             (
                 Column("at least", "1", "%", 3),
-                lambda f: getattr(gains.get(_place(f)), "low95", None),
+                lambda f: gains.get(_place(f), (None, None))[0],
             ),
             (
                 Column("at most", "1", "%", 3),
-                lambda f: getattr(gains.get(_place(f)), "high95", None),
+                lambda f: gains.get(_place(f), (None, None))[1],
             ),
         ],
         "Points",
         "Rates and times are means over the repetitions; on storage: with the flush. "
-        f"Overhead: time over that of {_baseline(result)}. Gain: rate over that without hints, with"
+        f"{_overhead_text(result)}. Gain: rate over that without hints, with"
         " its 95 % confidence interval.",
         longest=60,
     )
@@ -250,7 +262,8 @@ def overhead_finding(result: Result) -> Finding | None:
         return f"{_library(f)} {100 * value_of(f):+.0f} % ({words})"
 
     on = fmt.count_of(most, "process")
-    text = f"Writing time over {_baseline(result)}, on {on}: {shown(at[0])}"
+    of = "mean rates" if _of_rates(result) else "mean times"
+    text = f"Writing, overhead over {_baseline(result)} by the {of}, on {on}: {shown(at[0])}"
     if len(at) > 1:
         why = certainty.why_not_apart(*(rates.get(_place(f)) for f in (at[0], at[-1])))
         text += (

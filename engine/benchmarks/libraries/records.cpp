@@ -59,7 +59,12 @@ const Fields<Compared>& bandwidth_fields() {
 
 const Fields<Comparison>& overhead_fields() {
     static const Fields<Comparison> fields{
-        {"baseline", Unit::word, "form of one file per process", &Comparison::base}};
+        {"baseline", Unit::word, "form of one file per process", &Comparison::base},
+        // Optional for results of before, which the schema admits.
+        Field<Comparison>("ratio_of", Unit::word,
+                          "mean rates; older results have none, and compared mean times",
+                          [](const Comparison&) { return "mean rates"; })
+            .only_if([](const Comparison&) { return true; })};
     return fields;
 }
 
@@ -175,8 +180,8 @@ void add_figures(ResultInfo& info) {
     };
     add("library_bandwidth", Unit::bytes_per_second, "mean over the repetitions", place,
         bandwidth_fields().infos());
-    add("overhead", Unit::number, "time over that of the baseline, minus one", place,
-        overhead_fields().infos());
+    add("overhead", Unit::number, "mean rate of the baseline over that of the library, minus one",
+        place, overhead_fields().infos());
     add("hint_gain", Unit::number, "rate with the hints over that without, minus one", place, {},
         false);
     add("hint_gain_mean", Unit::number, "the same, mean over the numbers of processes",

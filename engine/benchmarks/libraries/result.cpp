@@ -26,17 +26,19 @@ double mean_without(const std::map<std::int64_t, double>& by_repetition, std::in
     return arithmetic_mean(rest);
 }
 
-/// `compose` of the mean times of both, and of those without each repetition. A series that was
-/// measured once has no value without it.
+/// By repetition.
+using Rounds = std::map<std::int64_t, double>;
+
+/// `compose` of the means of both, and of those without each repetition. A series that was measured
+/// once has no value without it.
 template <class Compose>
-Composed composed_of_times(const PointMean& of, const PointMean& other, const Compose& compose) {
-    Composed all{compose(of.seconds(), other.seconds()), {}};
-    const auto& own = of.mean->round_seconds;
-    const auto& theirs = other.mean->round_seconds;
+Composed composed_of_means(const Rounds& own, const Rounds& theirs, const Compose& compose) {
+    constexpr std::int64_t none = -1;
+    Composed all{compose(mean_without(own, none), mean_without(theirs, none)), {}};
     const bool several = own.size() > 1 && theirs.size() > 1;
     std::map<std::int64_t, std::int64_t> times;  // by repetition: in how many the part was measured
     for (const auto* part : {&own, &theirs}) {
-        for (const auto& [repetition, seconds] : *part) {
+        for (const auto& [repetition, value] : *part) {
             auto& least = times[repetition];
             least = least == 0 ? std::ssize(*part) : std::min(least, std::ssize(*part));
         }
@@ -85,8 +87,10 @@ std::optional<Composed> Comparison::overhead(const PointMean& of) const {
     if (of.point.library == base()) return {};
     const PointMean* fpp =
         find({std::string(base()), "none", of.point.edge, of.point.processes}, of.write);
-    if (fpp == nullptr || fpp->seconds() <= 0) return {};
-    return composed_of_times(of, *fpp, [](double time, double base) { return time / base - 1; });
+    if (fpp == nullptr || of.mean->rates.mean() <= 0) return {};
+    // Of the mean rates that are shown next to it: a ratio of mean times may contradict them.
+    return composed_of_means(of.mean->rounds, fpp->mean->rounds,
+                             [](double rate, double base) { return base / rate - 1; });
 }
 
 const PointMean* Comparison::fastest_write() const {
@@ -150,15 +154,17 @@ std::optional<Comparison::Layer> Comparison::layer(const PointMean& of) const {
     const double own = of.seconds();
     if (below.empty()) {
         if (of.point.library != "posix") return {};
-        return Layer{of.point.library, {}, own, composed_of_times(of, of, [](double time, double) {
-                         return time;
-                     })};
+        return Layer{of.point.library,
+                     {},
+                     own,
+                     composed_of_means(of.mean->round_seconds, of.mean->round_seconds,
+                                       [](double time, double) { return time; })};
     }
     const PointMean* lower = find({below, "none", of.point.edge, of.point.processes}, of.write);
     if (lower == nullptr) return {};
-    return Layer{
-        of.point.library, below, own,
-        composed_of_times(of, *lower, [](double time, double less) { return time - less; })};
+    return Layer{of.point.library, below, own,
+                 composed_of_means(of.mean->round_seconds, lower->mean->round_seconds,
+                                   [](double time, double less) { return time - less; })};
 }
 
 }  // namespace effio::libraries

@@ -43,7 +43,7 @@ struct Gain {
     bool found() const { return low95 > 0 || high95 < 0; }
 };
 
-/// A value composed of the mean times of two series, and the same without each repetition.
+/// A value composed of the means of two series, and the same without each repetition.
 struct Composed {
     double value = 0;
     std::vector<LeftOut> without;
@@ -59,8 +59,8 @@ class Comparison {
     /// The form of one file per process that all overheads are taken against: the study's, else the
     /// other; empty where neither was measured.
     std::string_view base() const;
-    /// Time of a library over that of the base, minus one: 0.2 = 20 % longer. Nothing where one of
-    /// them was not measured.
+    /// Mean rate of the base over that of a library, minus one: 1 = half the rate. Nothing where
+    /// one of them was not measured.
     std::optional<Composed> overhead(const PointMean& of) const;
     /// The series of writing with the highest rate, until on storage where files were flushed; of
     /// those whose bytes reached storage, if there are any.

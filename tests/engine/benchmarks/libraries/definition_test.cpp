@@ -183,7 +183,7 @@ class Measured {
     std::vector<study::Mean> means_;
 };
 
-TEST(Libraries, overhead_and_layers_follow_from_the_times) {
+TEST(Libraries, overhead_follows_from_the_rates_and_layers_from_the_times) {
     Measured measured;
     EXPECT_EQ(measured.all().base(), "");
     measured.add("posix-fpp", "none", 4, 1);
@@ -199,7 +199,8 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     const Comparison all = measured.all();
     const PointMean& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     EXPECT_DOUBLE_EQ(hdf5.seconds(), 5);
-    EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 1.5);
+    // 250 and 166.7 B/s against 500 B/s. The mean times, 5 s against 2 s, would say 1.5.
+    EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 500 / ((250 + 1000. / 6) / 2) - 1);
     // One baseline for all: the study's, which has no overhead, and no other in its place.
     EXPECT_EQ(all.base(), "fortran-fpp");
     EXPECT_FALSE(all.overhead(*all.find({"fortran-fpp", "none", 96, 4}, true)));
@@ -219,10 +220,10 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     EXPECT_TRUE(all.fastest_write()->mean->flushed);
 }
 
-// Times 4, 5, 6 and 2, 2, 5: (15 - x) / (9 - y) - 1 without each, of means.
+// 1000 bytes in 4, 5, 8 s and in 2, 2, 5 s: 250, 200, 125 and 500, 500, 200 B/s.
 TEST(Libraries, an_overhead_has_a_value_without_each_repetition) {
     Measured measured;
-    for (const auto& [repetition, own, base] : {std::tuple(0, 4., 2.), {1, 5., 2.}, {2, 6., 5.}}) {
+    for (const auto& [repetition, own, base] : {std::tuple(0, 4., 2.), {1, 5., 2.}, {2, 8., 5.}}) {
         measured.add("hdf5", "none", 4, own, repetition);
         measured.add("posix-fpp", "none", 4, base, repetition);
         measured.add("mpiio", "none", 4, base, repetition);
@@ -230,15 +231,28 @@ TEST(Libraries, an_overhead_has_a_value_without_each_repetition) {
     const Comparison all = measured.all();
     const PointMean& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     const auto over = all.overhead(hdf5);
-    EXPECT_DOUBLE_EQ(over->value, 5. / 3 - 1);
+    EXPECT_DOUBLE_EQ(over->value, 1200. / 575 - 1);
     ASSERT_EQ(over->without.size(), 3U);
-    EXPECT_DOUBLE_EQ(over->without[0].value, 11. / 7 - 1);
-    EXPECT_DOUBLE_EQ(over->without[1].value, 10. / 7 - 1);
-    EXPECT_DOUBLE_EQ(over->without[2].value, 9. / 4 - 1);
+    EXPECT_DOUBLE_EQ(over->without[0].value, 700. / 325 - 1);
+    EXPECT_DOUBLE_EQ(over->without[1].value, 700. / 375 - 1);
+    EXPECT_DOUBLE_EQ(over->without[2].value, 1000. / 450 - 1);
     EXPECT_EQ(over->without[2].rounds, 3);
     const auto own = all.layer(hdf5)->own;
-    EXPECT_DOUBLE_EQ(own.value, 2);
+    EXPECT_DOUBLE_EQ(own.value, 17. / 3 - 3);
     EXPECT_DOUBLE_EQ(own.without[2].value, 4.5 - 2);
+}
+
+// The slower one by its mean rate, which is shown, has the shorter mean time.
+TEST(Libraries, an_overhead_does_not_contradict_the_rates_next_to_it) {
+    Measured measured;
+    for (const auto& [repetition, own, base] : {std::tuple(0, 1., 2.), {1, 4., 2.}}) {
+        measured.add("hdf5", "none", 4, own, repetition);
+        measured.add("posix-fpp", "none", 4, base, repetition);
+    }
+    const Comparison all = measured.all();
+    const PointMean& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
+    EXPECT_DOUBLE_EQ(hdf5.mean->rates.mean(), 625);  // of 1000 and 250; the other has 500
+    EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 500. / 625 - 1);
 }
 
 TEST(Libraries, the_fastest_write_is_one_whose_bytes_reached_storage_if_there_is_one) {
