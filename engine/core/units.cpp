@@ -205,6 +205,11 @@ std::string shown_size(Bytes size) {
     return exact(size, " ");
 }
 
+std::string shown_sizes(Bytes least, Bytes most) {
+    if (least.count == most.count) return shown_size(most);
+    return fmt::format("{} to {}", shown_size(least), shown_size(most));
+}
+
 std::string format_size(double bytes) {
     constexpr std::array<std::string_view, 6> names{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     std::size_t step = 0;

@@ -86,6 +86,8 @@ Result<Share> parse_share(std::string_view text);
 std::string format_exact(Bytes size);
 /// The same for people, with a space before the unit: "1 MiB", "1 MiB+8 B", "1500 B".
 std::string shown_size(Bytes size);
+/// "1 MiB", or of two that differ "4 KiB to 1 MiB".
+std::string shown_sizes(Bytes least, Bytes most);
 /// Rounded for people, binary prefix: "3.4 GiB".
 std::string format_size(double bytes);
 /// The size in messages in which each byte counts: "576 B", "4 KiB", "97.66 KiB (100000 B)".

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "core/pattern.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 
 namespace effio::partest {
@@ -271,12 +273,18 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     const auto numbers = p.tasks.empty() ? std::vector<std::int64_t>{ranks} : p.tasks;
     if (numbers.size() > 1) study.scales_over = "tasks";
     bool small = false;
+    Samples in_all;   // bytes of all tasks together
+    Samples of_task;  // of one
     for (const auto tasks : numbers) {
         if (tasks > ranks) {
             return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
                                            count_of(ranks, "rank")));
         }
         const Cell common = common_cell(p, tasks);
+        in_all.add(static_cast<double>(std::get<study::Streams>(common.data).sum_of_bytes));
+        for (int task = 0; task < common.ranks; ++task) {
+            of_task.add(static_cast<double>(p.bytes_of(task, tasks)));
+        }
         const auto chunks =
             p.chunks.empty() ? std::vector<Bytes>{{std::get<study::Streams>(common.data).largest}}
                              : p.chunks;
@@ -295,8 +303,11 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             }
         }
     }
+    // What is written: shares of --total are rounded, and those of --random-size differ.
+    const Samples& written = p.total ? in_all : of_task;
     const std::string amount =
-        p.total ? shown_size(*p.total) + " in all" : shown_size(p.size) + " a task";
+        shown_sizes({std::llround(written.min())}, {std::llround(written.max())}) +
+        (p.total ? " in all" : " a task");
     study.title =
         fmt::format("partest: {} in calls of {}{}", amount, shown_size(p.call),
                     small ? "; chunks are smaller than the block: the container has holes" : "");

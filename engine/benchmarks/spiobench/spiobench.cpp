@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/pattern.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 
 namespace effio::spiobench {
@@ -98,6 +100,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study::Cell cell;
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
+    Samples in_all;  // bytes of all files of a cell
     for (const auto tasks : p.tasks.empty() ? study::doubled_up_to(ranks) : p.tasks) {
         if (tasks > ranks) {
             return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
@@ -110,18 +113,27 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.axes = axes_of(tasks, block.count);
             cell.file = fmt::format("{}_{}_{}", p.prefix, tasks, block.count);
             cell.file_bytes = bytes;
+            in_all.add(static_cast<double>(bytes * tasks));
             cell.data = study::Pieces{[bytes, block = block.count](int /*rank*/) {
                 return Addresses(0, Strides{block, {{bytes / block, block}}});
             }};
             study.add(cell, p.phases);
         }
     }
-    const std::string amount =
-        p.task_size ? shown_size(*p.task_size) + " a task" : shown_size(p.size) + " in all";
+    std::string amount = p.task_size ? shown_size(*p.task_size) + " a task" : "";
+    if (!p.task_size) {
+        // Each task has whole blocks, one at least, so this is not always --size.
+        const Bytes least{std::llround(in_all.min())};
+        const Bytes most{std::llround(in_all.max())};
+        amount = shown_sizes(least, most) + " in all";
+        if (least.count != p.size.count || most.count != p.size.count) {
+            amount += fmt::format(" (--size {} in whole blocks of each task)", shown_size(p.size));
+        }
+    }
     study.title = fmt::format("SPIOBENCH: {}, a file of each task", amount);
-    std::optional<std::int64_t> in_all;
-    if (!p.task_size) in_all = p.size.count;
-    study.facts = {{"size_bytes", Unit::bytes, "--size, of all tasks", in_all},
+    std::optional<std::int64_t> size;
+    if (!p.task_size) size = p.size.count;
+    study.facts = {{"size_bytes", Unit::bytes, "--size, of all tasks", size},
                    {"task_size_bytes", Unit::bytes, "--task-size", count_of(p.task_size)}};
     return study;
 }

@@ -275,9 +275,10 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                           chains * static_cast<double>(a.bytes_read() + a.bytes_written()),
                           {templates_in, raw_in, images_out, images_in, detections_out}}};
     study.title = fmt::format(
-        "SSCA #3, data I/O: {}, {}; {} read, {} written{}",
+        "SSCA #3, data I/O: {}, {}; {}{} read, {} written{}",
         deal.chains == 1 ? "one chain" : fmt::format("{} chains of", deal.chains),
-        count_of(a.files(), "file"), format_size(static_cast<double>(a.bytes_read())),
+        count_of(a.files(), "file"), deal.chains == 1 ? "" : "by each ",
+        format_size(static_cast<double>(a.bytes_read())),
         format_size(static_cast<double>(a.bytes_written())),
         p.is_preset() ? fmt::format(" (preset {}, calibrated to published counts)", p.preset_name)
                       : "");

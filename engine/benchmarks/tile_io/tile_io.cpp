@@ -204,10 +204,12 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     std::string lengths;
     for (const auto& e : shape.extents) {
         tiles += (tiles.empty() ? "" : " x ") + std::to_string(e.tiles);
+    }
+    for (const auto& e : shape.file_extents()) {  // tiles of different files do not overlap
         lengths += (lengths.empty() ? "" : " x ") + std::to_string(e.length());
     }
-    study.title = fmt::format("MPI-Tile-IO: {} tiles of a dataset of {} elements, {}", tiles,
-                              lengths, count_of(p.files, "file"));
+    study.title = fmt::format("MPI-Tile-IO: {} tiles, {} with a dataset of {} elements{}", tiles,
+                              count_of(p.files, "file"), lengths, p.files > 1 ? " each" : "");
     static const Fields<Extent> of_extent{
         {"tiles", Unit::count, "in this direction", &Extent::tiles},
         {"tile_elements", Unit::count, "of a tile", &Extent::tile},

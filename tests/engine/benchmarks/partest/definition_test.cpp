@@ -88,6 +88,25 @@ TEST(Partest, random_sizes_are_a_fraction) {
     EXPECT_EQ(p.bytes_of(0, 20000), 1);
 }
 
+TEST(Partest, the_title_says_what_is_written) {
+    Parameters p;
+    p.call = {4096};
+    p.total = Bytes{10000};
+    p.tasks = {2, 3};
+    EXPECT_EQ(define(p, 3)->title, "partest: 9999 B to 10000 B in all in calls of 4 KiB");
+    p.total.reset();
+    p.size = {8192};
+    EXPECT_EQ(define(p, 3)->title, "partest: 8 KiB a task in calls of 4 KiB");
+    p.random_size = 0.5;
+    std::set<std::int64_t> sizes;
+    for (const int tasks : {2, 3}) {
+        for (int task = 0; task < tasks; ++task) sizes.insert(p.bytes_of(task, tasks));
+    }
+    EXPECT_EQ(define(p, 3)->title,
+              fmt::format("partest: {} to {} a task in calls of 4 KiB",
+                          shown_size(Bytes{*sizes.begin()}), shown_size(Bytes{*sizes.rbegin()})));
+}
+
 TEST(Partest, shift_turns_and_readers_by_themselves) {
     Parameters p;
     p.shift = 7;

@@ -78,6 +78,11 @@ TEST(TileIo, tiles_cover_each_file_and_overlap_where_they_should) {
             }
         }
         EXPECT_EQ(moved, 24 * 4 * 3 * 2 * 5);
+        // The dataset is that of a file: planes along z that two files share would not be written.
+        EXPECT_EQ(study->title,
+                  fmt::format("MPI-Tile-IO: 4 x 2 x 3 tiles, {} file{} with a dataset of {} x 6 x "
+                              "10 elements{}",
+                              files, files > 1 ? "s" : "", z, files > 1 ? " each" : ""));
     }
 }
 
@@ -175,6 +180,12 @@ TEST(Spiobench, the_amount_is_shared_out_in_whole_calls) {
                                                                 {6, call},
                                                                 {6, call}}));
     EXPECT_EQ(study->scales_over, "tasks");
+    // 5, 4, 4 and 6 calls: what is written, not what was requested.
+    EXPECT_EQ(study->title,
+              "SPIOBENCH: 16 KiB to 24 KiB in all (--size 20 KiB in whole blocks of each task), a "
+              "file of each task");
+    p.tasks = {1, 5};
+    EXPECT_EQ(spiobench::define(p, 6)->title, "SPIOBENCH: 20 KiB in all, a file of each task");
 }
 
 TEST(Ssca3, presets_have_the_published_files_and_bytes) {
@@ -219,6 +230,8 @@ TEST(Ssca3, every_file_is_visited_as_often_as_the_chain_says) {
         const auto study = ssca3::define(p, ranks);
         ASSERT_TRUE(study) << study.error().text();
         ASSERT_EQ(study->cells.size(), 7U);
+        // Amounts are those of one chain.
+        EXPECT_EQ(study->title.find("by each ") == std::string::npos, shared) << study->title;
         for (const auto& cell : study->cells) {
             const bool retrieved =
                 cell.pattern == "images" && cell.passes[0].access == study::Access::read;
