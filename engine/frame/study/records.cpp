@@ -45,14 +45,12 @@ const Fields<Peak>& peak_fields() {
         F("peak_low95_bytes_per_second", Unit::bytes_per_second, "low end of its 95 % interval",
           [](const P& p) {
               const auto interval = interval_of_rounds(p.values);
-              return interval ? std::optional(interval->mean - interval->half_width)
-                              : std::nullopt;
+              return interval ? std::optional(interval->mean - interval->half_width) : std::nullopt;
           }).only_if(measured),
         F("peak_high95_bytes_per_second", Unit::bytes_per_second, "high end of its 95 % interval",
           [](const P& p) {
               const auto interval = interval_of_rounds(p.values);
-              return interval ? std::optional(interval->mean + interval->half_width)
-                              : std::nullopt;
+              return interval ? std::optional(interval->mean + interval->half_width) : std::nullopt;
           }).only_if(measured)};
     return fields;
 }
