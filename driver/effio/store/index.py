@@ -95,7 +95,7 @@ def place_of(root: Path) -> Path:
 
 
 def _is_ours(place: Path) -> bool:
-    """Whether nobody else can have written the file, which is made if there is none."""
+    """Whether no other user can have written the file, which is made if there is none."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(place, flags, 0o600)
     try:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // partest's cells against docs/definitions/partest.md.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "benchmarks/partest/partest.hpp"
+#include "core/units.hpp"
 
 namespace effio::partest {
 namespace {
@@ -93,7 +95,7 @@ TEST(Partest, the_title_says_what_is_written) {
     p.call = {4096};
     p.total = Bytes{10000};
     p.tasks = {2, 3};
-    EXPECT_EQ(define(p, 3)->title, "partest: 9999 B to 10000 B in all in calls of 4 KiB");
+    EXPECT_EQ(define(p, 3)->title, "partest: 9999 B to 10 kB in all in calls of 4 KiB");
     p.total.reset();
     p.size = {8192};
     EXPECT_EQ(define(p, 3)->title, "partest: 8 KiB a task in calls of 4 KiB");
