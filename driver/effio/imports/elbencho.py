@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value
+from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value, fault_of
 from effio.imports.numbers import date_of, number, size
 
 _ACCESS = {
@@ -89,8 +89,8 @@ def _phases(text: str) -> Iterator[Any]:
     while at < len(text) and (begin := re.compile(r"\S").search(text, at)):
         try:
             phase, at = decoder.raw_decode(text, begin.start())
-        except ValueError as error:
-            raise ImportFormatError(f"JSON of elbencho: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ImportFormatError(f"JSON of elbencho: {fault_of(error)}") from None
         yield phase
 
 

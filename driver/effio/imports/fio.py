@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from effio.imports.model import Cell, Imported, ImportFormatError, Times, Value
+from effio.imports.model import Cell, Imported, ImportFormatError, Times, Value, fault_of
 from effio.imports.numbers import size
 from effio.store import safe_files
 
@@ -103,7 +103,7 @@ def read_json(text: str) -> list[Imported]:
             )
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise ImportFormatError(f"JSON of fio that cannot be read: {error!r}") from None
+        raise ImportFormatError(f"JSON of fio that cannot be read: {fault_of(error)}") from None
 
 
 def _again(cell: Cell, repetition: int) -> Cell:

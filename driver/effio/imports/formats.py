@@ -4,6 +4,7 @@ line here."""
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from effio.errors import EffioError
 from effio.imports import b_eff_io, elbencho, fio, h5bench, io500, ior, mdtest
 from effio.imports.model import Imported, ImportFormatError
 from effio.imports.numbers import DECIMAL_COMMA, noted
+from effio.imports.refused import refusal
 from effio.store import safe_files
 
 MAX_BYTES = 256 << 20
@@ -50,17 +52,16 @@ FORMATS: Sequence[Format] = (
 def read(path: Path) -> tuple[Format, list[Imported]]:
     """The runs of a file. Raises EffioError with the path and what is wrong."""
     try:
-        text = safe_files.read_text(safe_files.real(path), MAX_BYTES, errors="replace")
+        data = safe_files.read_bytes(safe_files.real(path), MAX_BYTES)
     except safe_files.UnsafeFileError as error:
         raise EffioError(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise EffioError(f"{path}: {error.strerror or error}") from None
+    # An editor of another system puts a mark of the encoding before the text.
+    text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     found = next((known for known in FORMATS if known.fits(text)), None)
     if found is None:
-        raise EffioError(
-            f"{path}: in none of the formats that effio can import",
-            hint="it can import: " + ", ".join(known.name for known in FORMATS),
-        )
+        raise refusal(path, data, [known.name for known in FORMATS])
     whole, torn = _lines(text, found)
     if not found.fits(whole):
         raise EffioError(f"{path}: {found.name} that is cut in its first lines")

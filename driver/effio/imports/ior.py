@@ -10,7 +10,15 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value
+from effio.imports.model import (
+    MIB,
+    Cell,
+    Imported,
+    ImportFormatError,
+    Samples,
+    Value,
+    fault_of,
+)
 from effio.imports.numbers import date_of, noted, number
 from effio.store import safe_files
 
@@ -257,7 +265,7 @@ def read_json(text: str) -> list[Imported]:
                 )
             )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ImportFormatError(f"JSON of IOR that cannot be read: {error!r}") from None
+        raise ImportFormatError(f"JSON of IOR that cannot be read: {fault_of(error)}") from None
     return runs
 
 

@@ -35,6 +35,17 @@ class ImportFormatError(EffioError):
     """The text is in a known format, but a part of it cannot be read; says which."""
 
 
+def fault_of(error: Exception) -> str:
+    """What is wrong with JSON that is not what its program writes."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, KeyError):
+        return f"it has no member {error}"
+    if isinstance(error, TypeError | AttributeError):
+        return "a value is of another kind"
+    return str(error)
+
+
 @dataclass(frozen=True)
 class Times:
     """Times of the calls in seconds; `shares` are (p50, p90, p99, p99.9, p99.99)."""
