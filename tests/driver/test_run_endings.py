@@ -75,6 +75,38 @@ def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Ali
     assert record_of(with_engine)["outcome"]["status"] == "interrupted"  # type: ignore[index]
 
 
+@pytest.mark.parametrize("flavour", ["openmpi-ompio", "mpich"])
+def test_a_second_ctrl_c_removes_what_ended_ranks_left(
+    flavour: str, engines: dict[str, Engine], effio: Effio, data: Path, alive: Alive
+) -> None:
+    """A rank hangs in a write, so none of them can end in order."""
+    if flavour not in engines:
+        pytest.skip(f"no engine of flavour {flavour} is built here")
+    engine = engines[flavour]
+    with_flavour(effio, engine)
+    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
+    name, _, libraries = engine.loaded_before(shim).partition("=")
+    effio.environment |= {
+        name: libraries,
+        "EFFIO_FAULT": f"write,hang,in={data},rank=1,from=5",
+        "EFFIO_FAULT_LOG": str(effio.cwd / "strikes"),
+    }
+    words = ("--block", "4MiB", "--repetitions", "1000", "--watchdog", "0s", "--no-report")
+    process = alive(effio.start("run", "ior", *words, "--ranks", "2", "--quiet", "--dir", data))
+    wait_for("a call that hangs", (effio.cwd / "strikes").exists)
+    folder = folder_of(effio)
+    assert list(data.iterdir()) != []
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert any("stopping after the call" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 4, stderr
+    assert load(folder / "result.jsonl").end is None
+    assert list(data.iterdir()) == [], stderr
+    assert "stopped at once" in stderr
+
+
 def test_a_hung_engine_is_noticed_and_ended(with_engine: Effio, data: Path, alive: Alive) -> None:
     process = alive(
         with_engine.start(

@@ -214,7 +214,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
     if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
         view.message(fault)
     finished = seal(folder, record, outcome)
-    if finished.code == ExitCode.HUNG:
+    if finished.code == ExitCode.HUNG or _was_cut_off(folder, outcome):
         _remove_leftovers(folder, mark, view)
     return replace(
         finished,
@@ -244,9 +244,15 @@ def _abilities_of(directory: str) -> list[AbilityPart]:
     return []
 
 
+def _was_cut_off(folder: RunFolder, outcome: Outcome) -> bool:
+    """Whether a second request to stop ended the ranks before they could remove their files."""
+    result = _result(folder)[0]
+    return outcome.status == "interrupted" and result is not None and result.end is None
+
+
 def _remove_leftovers(folder: RunFolder, mark: str, view: LiveView) -> None:
-    """Removes what a run that hung left: the storage may not answer now either, and a process that
-    it holds may write later."""
+    """Removes what a run left that hung or was cut off: the storage may not answer now either, and
+    a process that it holds may write later."""
     later = f"effio clean {folder.id} removes what the run left"
     if alive := watch.processes_of(mark):
         held = fmt.count_of(len(alive), "process", "processes")
