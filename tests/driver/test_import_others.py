@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`effio import` of files that are no text of a known program: compressed, in another encoding,
+"""`effio import` of files that are not a text of a known program: compressed, in another encoding,
 empty, of effio itself. The message says what the file is and which command takes it."""
 
 from __future__ import annotations
