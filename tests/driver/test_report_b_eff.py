@@ -167,7 +167,7 @@ def test_sentences(tmp_path: Path) -> None:
     assert "the usual bandwidth to the others: rank 3 (10 %)." in text
     assert "two longest messages were measured with the best method only" in text
     assert report.headline.shown() == "10.00 GB/s"
-    assert report.headline.context == "4 ranks on 2 nodes"
+    assert report.headline.context == "on 4 ranks of 2 nodes"
     # The network between nodes is spoken of where there is some; its part was not measured.
     assert "how much of the difference the network between nodes costs was not measured" in text
     lines = made_lines()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from statistics import fmean, geometric_mean
 
 from effio import text as fmt
-from effio.report import common, generic
+from effio.report import generic
 from effio.report.common import certainty
 from effio.report.model import (
     Axis,
@@ -427,7 +427,8 @@ class BeffReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         system = result.run.system
-        context = common.ranks_on_nodes(system.ranks, system.nodes)
+        ranks, nodes = fmt.count_of(system.ranks, "rank"), fmt.count_of(system.nodes, "node")
+        context = f"on {ranks} of {nodes}"
         place = "within one node" if system.nodes == 1 else "within and between nodes"
         headline = generic.headline_of(result.figure("b_eff"), result, context)
         return replace(headline, counts=f"messages of all ranks, {place}")
