@@ -25,6 +25,7 @@ from driver.runs import (
     wait_for,
     with_flavour,
 )
+from effio.launch import watch
 from engines import Engine
 from results import load
 
@@ -258,6 +259,25 @@ def test_results_whose_place_is_unmounted_are_rescued(
     assert load(rescued).status == "done"
     assert list(place.iterdir()) == []
     assert list(data.iterdir()) == []
+
+
+def test_a_handler_of_a_library_is_not_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that is loaded before Python, for instance UCX of an MPI behind Darshan's, has its
+    own handler of SIGHUP: Python calls it None, and takes no None back."""
+    before = signal.getsignal(signal.SIGHUP)
+    install = signal.signal
+
+    def signal_of(number: int, handler: Any) -> Any:
+        old = install(number, handler)
+        return None if number == signal.SIGHUP else old
+
+    monkeypatch.setattr(signal, "signal", signal_of)
+    try:
+        with watch.stop_signals(lambda: None):
+            pass
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+    finally:
+        install(signal.SIGHUP, before)
 
 
 def test_a_defect_is_never_mistaken_for_wrong_data(effio: Effio, monkeypatch: Any) -> None:

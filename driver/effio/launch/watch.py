@@ -334,4 +334,6 @@ class stop_signals:  # noqa: N801  reads as a statement
 
     def __exit__(self, *_: object) -> None:
         for number, old in self._old.items():
-            signal.signal(number, old)  # type: ignore[arg-type]
+            # None: of a library that is loaded before Python (UCX takes SIGHUP); Python cannot
+            # put that back.
+            signal.signal(number, signal.SIG_DFL if old is None else old)  # type: ignore[arg-type]
