@@ -231,6 +231,8 @@ def test_free_space_counts_in_what_is_too_much(
     done = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
     assert done.returncode == 7
     assert f"in {kept.cwd}, where 64 MiB are free; nothing is restored" in done.stderr
+    # What is needed is less than what is free: the rest has to stay free.
+    assert "KiB, and 64 MiB to spare, in" in done.stderr
     assert not (kept.cwd / "elsewhere").exists()
     # The rest of a large file is not unpacked to find the next member.
     huge = _packed(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.imports import formats
 
@@ -101,3 +102,12 @@ def test_broken_json_is_described_in_words(tmp_path: Path) -> None:
     assert _refused(file).message.endswith("it has no member 'Results'")
     file.write_text('{"fio version": "fio-3.33", "jobs": 7}')
     assert _refused(file).message.endswith("a value is of another kind")
+
+
+def test_a_full_place_of_runs_is_not_a_wrong_file(effio: Effio, mount: Callable[..., Path]) -> None:
+    full = mount("-t", "tmpfs", "-o", "size=4k", "none")
+    for files in (("ior.txt",), ("ior.txt", "fio.json")):
+        done = effio.call("--runs", full / "runs", "import", *(FOREIGN / file for file in files))
+        assert "No space left on device" in done.stderr
+        assert done.returncode == 7, done.stderr
+    assert "2 files of 2 not imported" in done.stderr

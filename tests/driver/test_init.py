@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def test_the_files_work_at_once(with_engine: Effio) -> None:
     del with_engine.environment["EFFIO_ENGINE"]
     planned = with_engine.call("plan", "study.toml")
     assert planned.stdout.endswith("within the budget\n"), planned.stderr
+
+
+def test_the_file_that_does_not_fit_is_named_and_nothing_stays(
+    effio: Effio, mount: Callable[..., Path]
+) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=4k", "none")
+    (place / "fill").write_bytes(b"0" * 4096)
+    done = effio.call("init", place)
+    assert done.returncode == 3, done.stderr
+    assert f"cannot write {place}/effio-site.toml: No space left on device" in done.stderr
+    assert [file.name for file in place.iterdir()] == ["fill"]
 
 
 def test_without_an_engine_there_are_files_all_the_same(effio: Effio) -> None:

@@ -14,7 +14,7 @@ from effio.cli.main import runs_directory
 from effio.cli.note import checked_tags
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
-from effio.errors import EffioError
+from effio.errors import EffioError, ExitCode
 from effio.imports import formats
 from effio.imports.keep import import_file
 from effio.imports.model import Imported
@@ -41,7 +41,7 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
     """
     store = Store(runs_directory(ctx))
     checked = checked_tags(tags)
-    failed = []
+    failed: list[EffioError] = []
     for name in files:
         try:
             if plan:
@@ -53,7 +53,7 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
         except EffioError as error:
             if len(files) == 1:
                 raise
-            failed.append(name)
+            failed.append(error)
             say(f"not imported: {error}")
             continue
         there = f"; here already: {len(kept.there)}" if kept.there else ""
@@ -62,7 +62,12 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
         for folder in kept.new:
             click.echo(f"  {folder.path}")
     if failed:
-        raise EffioError(f"{fmt.count_of(len(failed), 'file')} of {len(files)} not imported")
+        # A full place of the runs is not a wrong file.
+        codes = {error.code for error in failed}
+        raise EffioError(
+            f"{fmt.count_of(len(failed), 'file')} of {len(files)} not imported",
+            failed[0].code if len(codes) == 1 else ExitCode.USAGE,
+        )
 
 
 def _say_doubts(name: str, runs: Sequence[Imported]) -> None:

@@ -79,7 +79,7 @@ def command(directory: str, name: str) -> None:
         for target in written:
             with contextlib.suppress(OSError):
                 target.unlink()
-        where = error.filename or place
+        where = error.filename or (written[-1] if written else place)
         raise EffioError(
             f"cannot write {where}: {error.strerror or error}", ExitCode.IO_ERROR
         ) from None

@@ -261,8 +261,8 @@ def _check_space(path: Path, root: Path, members: Iterable[tarfile.TarInfo]) -> 
         needed += _on_disk(member.size)
         if needed + _SPARE_BYTES > free:
             raise EffioError(
-                f"{path} needs at least {fmt.size(needed)} in {there}, where {fmt.size(free)} are "
-                "free; nothing is restored",
+                f"{path} needs at least {fmt.size(needed)}, and {fmt.size(_SPARE_BYTES)} to spare, "
+                f"in {there}, where {fmt.size(free)} are free; nothing is restored",
                 ExitCode.RESULTS,
             )
 
