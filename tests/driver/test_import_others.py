@@ -15,7 +15,9 @@ import pytest
 
 from driver.conftest import Effio
 from effio.errors import EffioError
-from effio.imports import formats
+from effio.imports import formats, keep
+from effio.store import folder
+from effio.store.folder import RunFolder, Store
 
 HERE = Path(__file__).parent
 FOREIGN = HERE / "foreign"
@@ -111,3 +113,36 @@ def test_a_full_place_of_runs_is_not_a_wrong_file(effio: Effio, mount: Callable[
         assert "No space left on device" in done.stderr
         assert done.returncode == 7, done.stderr
     assert "2 files of 2 not imported" in done.stderr
+
+
+def test_imports_at_the_same_time_keep_a_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second effio starts when the first has found that the file is not here yet."""
+    file = FOREIGN / "ior.txt"
+    store = Store(tmp_path / "runs")
+    known = keep._known
+    refused: list[EffioError] = []
+
+    def known_slowly(there: Store) -> dict[tuple[str, int], RunFolder]:
+        found = known(there)
+        if not refused:
+            with pytest.raises(EffioError, match="another effio imports files") as caught:
+                keep.import_file(file, Store(tmp_path / "runs"), ())
+            refused.append(caught.value)
+        return found
+
+    monkeypatch.setattr(folder, "_IMPORT_PATIENCE", 0.0)
+    monkeypatch.setattr(keep, "_known", known_slowly)
+    assert len(keep.import_file(file, store, ()).new) == 1
+    assert len(refused) == 1
+    again = keep.import_file(file, store, ())
+    assert (len(again.new), len(again.there)) == (0, 1)
+    assert len(store.folders()) == 1
+
+
+def test_a_store_that_was_made_for_nothing_goes(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    with pytest.raises(EffioError), store.importing():
+        raise EffioError("the file cannot be kept")
+    assert not store.root.exists()

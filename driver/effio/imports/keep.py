@@ -104,12 +104,13 @@ def import_file(path: Path, store: Store, tags: Sequence[str]) -> Kept:
     form, runs = formats.read(path)
     changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
     checksum = safe_files.sha256_of(safe_files.real(path))
-    known = _known(store)
     new, there = [], []
-    for part, run in enumerate(runs, 1):
-        if (checksum, part) in known:
-            there.append(known[checksum, part])
-        else:
-            source = Source(str(path), checksum, form.name, changed, part)
-            new.append(_keep(run, source, store, tags))
+    with store.importing():
+        known = _known(store)
+        for part, run in enumerate(runs, 1):
+            if (checksum, part) in known:
+                there.append(known[checksum, part])
+            else:
+                source = Source(str(path), checksum, form.name, changed, part)
+                new.append(_keep(run, source, store, tags))
     return Kept(path, form.name, runs, new, there)

@@ -64,6 +64,7 @@ _FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
 
 _MAX_SUMMED = 100_000
 _NOTES_PATIENCE = 10.0  # seconds
+_IMPORT_PATIENCE = 60.0  # seconds: a file may hold thousands of runs
 
 # All that a run leaves but the page, which is drawn from them, and its turns.
 KEPT_FILES = (*_SUMMED, JOB_SCRIPT, JOB_LOG, COMMANDS, NOTES, SUMS)
@@ -78,6 +79,23 @@ def _locks(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextlib.contextmanager
+def _held(place: Path, patience: float, other: str) -> Iterator[None]:
+    """The lock of a directory; EffioError with `other` if it is not free within `patience`
+    seconds. On a file system without locks of directories it does nothing."""
+    with contextlib.ExitStack() as stack:
+        try:
+            handle = stack.enter_context(safe_files.directory(place))
+            deadline = time.monotonic() + patience
+            while not _locks(handle):
+                if time.monotonic() > deadline:
+                    raise EffioError(other)
+                time.sleep(0.02)
+        except OSError:
+            pass
+        yield
 
 
 def files_of_turns(result: Path) -> list[Path]:
@@ -153,16 +171,8 @@ class RunFolder:
     def noting(self) -> Iterator[None]:
         """While it is held no other effio changes the notes. On a file system without locks of
         directories it does nothing."""
-        with contextlib.ExitStack() as stack:
-            try:
-                handle = stack.enter_context(safe_files.directory(self.path))
-                deadline = time.monotonic() + _NOTES_PATIENCE
-                while not _locks(handle):
-                    if time.monotonic() > deadline:
-                        raise EffioError(f"{self.id}: another effio changes the notes; try again")
-                    time.sleep(0.02)
-            except OSError:
-                pass
+        other = f"{self.id}: another effio changes the notes; try again"
+        with _held(self.path, _NOTES_PATIENCE, other):
             yield
 
     def write_notes(self, said: Notes) -> None:
@@ -341,6 +351,24 @@ class Store:
         except OSError as error:
             raise results_error(self.root, error) from None
         raise EffioError(f"no free name for a run in {self.root}", ExitCode.IO_ERROR)
+
+    @contextlib.contextmanager
+    def importing(self) -> Iterator[None]:
+        """While it is held no other effio imports into this store, which is made if needed. Two
+        that both find a file missing would both keep it."""
+        new = not self.root.exists()
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise results_error(self.root, error) from None
+        try:
+            with _held(self.root, _IMPORT_PATIENCE, f"{self.root}: another effio imports files"):
+                yield
+        except BaseException:
+            if new:
+                with contextlib.suppress(OSError):
+                    self.root.rmdir()  # empty ones only
+            raise
 
     def folders(self) -> list[RunFolder]:
         """The newest last.
