@@ -117,11 +117,7 @@ def _text_of(data: bytes) -> str:
 
 
 def _digest(*texts: str | bytes) -> str:
-    found = hashlib.blake2b(digest_size=16)
-    for text in texts:
-        data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-        found.update(f"{len(data)} ".encode() + data)
-    return found.hexdigest()
+    return hashlib.blake2b(repr(texts).encode(), digest_size=16).hexdigest()
 
 
 def _sources() -> str:
@@ -373,19 +369,19 @@ class Index:
 
     def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> str:
         """The digest of what was kept."""
-        kinds: dict[int, set[str]] = {}
+        columns: dict[str, tuple[int, str, set[str]]] = {}
         lines = []
         for row in rows:
             line: dict[str, Any] = {}
             for name, value in row.items():
-                number = self._column(part, name)
-                found = kinds.setdefault(number, set())
+                if (column := columns.get(name)) is None:
+                    number = self._column(part, name)
+                    column = columns[name] = (number, f"c{number}", set())
                 if value is not None:
-                    found.add(kind_of_value(value))
-                    line[f"c{number}"] = value
+                    column[2].add(kind_of_value(value))
+                    line[column[1]] = value
             lines.append(json.dumps(line))
-        names = {number: name for (of, name), number in self._columns.items() if of == part}
-        shape = json.dumps([[n, names[n], sorted(kinds[n])] for n in sorted(kinds)])
+        shape = json.dumps(sorted([n, name, sorted(k)] for name, (n, _, k) in columns.items()))
         text = "\n".join(lines) + "\n"
         self._database.execute(
             "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (run, part, shape, text)
