@@ -147,7 +147,8 @@ Uncertainty uncertainty(const RunResult& run) {
         const double value = run.pattern_average(i);
         if (value > 0) logarithms.add(std::log(value));
     }
-    if (logarithms.count() >= RoundsInterval::least) u.random_factor = std::exp(logarithms.confidence95() / 2);
+    if (logarithms.count() >= RoundsInterval::least)
+        u.random_factor = std::exp(logarithms.confidence95() / 2);
     return u;
 }
 

@@ -100,7 +100,7 @@ TEST(Averages, the_interval_comes_from_the_repetitions) {
     EXPECT_DOUBLE_EQ(u.by_repetition[1], 3 * one);
     EXPECT_DOUBLE_EQ(u.mean, 2 * one);
     EXPECT_DOUBLE_EQ(u.spread, 1);
-    EXPECT_FALSE(u.half_width);  // of two values
+    EXPECT_FALSE(u.half_width);     // of two values
     EXPECT_FALSE(u.random_factor);  // of two random rings
     // One repetition has no interval, which is not an interval of 0.
     const Uncertainty unknown = uncertainty(powers_of_two(8, 1));
