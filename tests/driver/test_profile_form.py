@@ -225,3 +225,18 @@ def test_no_answers_any_more(effio: Effio, monkeypatch: pytest.MonkeyPatch) -> N
     assert done.returncode == 2
     assert "effio profile --blank prints an empty form" in done.stderr
     assert not (effio.cwd / "f.toml").exists()
+
+
+def test_a_blank_form_ignores_no_other_option(effio: Effio) -> None:
+    """A file that was requested, and is never written, would look written."""
+    for words in (
+        ("--save", "x.toml"),
+        ("--campaign", "x.toml"),
+        ("--page", "x.html"),
+        ("x.toml",),
+    ):
+        done = effio.call("profile", "--blank", *words)
+        assert done.returncode == 2, words
+        assert "--blank only prints an empty form" in done.stderr
+        assert done.stdout == ""
+    assert effio.run("profile", "--blank").stdout == form.blank()

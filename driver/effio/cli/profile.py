@@ -203,6 +203,10 @@ def command(
     from effio.report.profile import applications_section, profile_section
 
     if blank:
+        if sources or campaign or save or page:
+            raise click.UsageError(
+                "--blank only prints an empty form: redirect it: effio profile --blank > app.toml"
+            )
         click.echo(questionnaire.blank(), nl=False)
         return
     if not sources and form is Form.JSON:
