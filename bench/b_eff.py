@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from b_eff_io import peak
-from harness import AbsentError, Figures, Kit, Pair
+from harness import AbsentError, BenchError, Figures, Kit, Pair
 
 MIB = 1 << 20
 LMAX = MIB  # with 128 MiB a rank
@@ -77,7 +77,12 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def figure(records: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next(r for r in records if r["kind"] == "figure" and r["name"] == name)
+    figures = [r for r in records if r["kind"] == "figure"]
+    found = next((r for r in figures if r["name"] == name), None)
+    if found is None:
+        there = ", ".join(sorted({r["name"] for r in figures}))
+        raise BenchError(f"the result has no figure {name}, but {there or 'none'}")
+    return found
 
 
 # Of two ranks: their processors.
@@ -127,7 +132,7 @@ def pairs_of_engine(kit: Kit, length: int) -> Figures:
         with kit.place() as place:
             words = [kit.engine, *RUN, *few, "--pairs=all", "-o", place / "r.jsonl"]
             kit.launch(words, cpus=cpus)
-            detail = figure(lines(place / "r.jsonl"), "pairs")["detail"]
+            detail = figure(lines(place / "r.jsonl"), "slow_pairs")["detail"]
         ((_, _, latency, bandwidth),) = detail["pairs_low_high_latency_bandwidth"]
         return float(latency if length == 1 else length / bandwidth)
 

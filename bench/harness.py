@@ -316,6 +316,10 @@ class Outcome:
     skipped: dict[str, str] = field(default_factory=dict)  # name of a pair: reason
     failed: dict[str, str] = field(default_factory=dict)
 
+    def fail(self, pair: Pair, reason: str) -> None:
+        print(f"  not measured: {reason}", file=sys.stderr, flush=True)
+        self.failed[pair.name] = reason
+
     @property
     def good(self) -> bool:
         return not self.failed and all(verdict.passed is not False for verdict in self.verdicts)
@@ -340,6 +344,8 @@ def measure(
             print(f"  skipped: {reason}", flush=True)
             outcome.skipped[pair.name] = str(reason)
         except (BenchError, subprocess.TimeoutExpired) as error:
-            print(f"  not measured: {error}", file=sys.stderr, flush=True)
-            outcome.failed[pair.name] = str(error)
+            outcome.fail(pair, str(error))
+        except (LookupError, TypeError, ValueError) as error:
+            # A result in another form than this bench reads; the other pairs are still measured.
+            outcome.fail(pair, f"{type(error).__name__}: {error}")
     return outcome
