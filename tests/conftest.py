@@ -37,7 +37,7 @@ LONGEST_FIRST = (
     "test_cli.py",
     "test_obvious.py",
     "test_wheel.py",
-    "test_compare.py",
+    "test_compare_chance.py",
     "test_ranks.py",
     "statistics",
 )

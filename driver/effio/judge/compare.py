@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from effio import text as fmt
 from effio.judge import blocks, order, repetitions, statistics
@@ -160,7 +159,7 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
     terms = terms or Terms()
     samples = [samples_of(side.runs, terms.axes_across) for side in (first, second)]
     common = [key for key in samples[0] if key in samples[1]]
-    pairs = interleaved_pairs(first.runs, second.runs)
+    pairs = order.interleaved_pairs(first.runs, second.runs)
     sides = (first.runs, second.runs)
     numbers = blocks.blocks_of(*sides)
     block_of = [
@@ -244,22 +243,6 @@ def _power(lines: Sequence[Line], loss: float = 0.10) -> Power | None:
         return None
     each = [x.ratio.power(1 - loss, x.level / len(judged)) for x in judged if x.ratio is not None]
     return Power(loss, len(judged), sum(each) / len(each))
-
-
-def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list[tuple[str, str]]:
-    """Pairs of run names, if each run of one side is next to a run of the other side in time, as in
-    A B A B or A B B A; otherwise empty."""
-    if len(first) != len(second) or len(first) < statistics.FEWEST:
-        return []
-    if any(len({run.result.benchmark for run in side}) != 1 for side in (first, second)):
-        return []
-    starts = [[run.result.run.started for run in side] for side in (first, second)]
-    if any(not all(some) or len(set(some)) < len(some) or some != sorted(some) for some in starts):
-        return []
-    pairs = [sorted(pair) for pair in zip(*starts, strict=True)]
-    if any(a == b for a, b in pairs) or not all(a[1] < b[0] for a, b in pairwise(pairs)):
-        return []
-    return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 
 
 def _unreported(a: Sample, b: Sample, terms: Terms) -> tuple[NoVerdict, str] | None:

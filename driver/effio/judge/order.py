@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -35,6 +36,22 @@ class Slope:
     @property
     def is_sure(self) -> bool:
         return self.p < statistics.SIGNIFICANCE
+
+
+def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list[tuple[str, str]]:
+    """Pairs of run names, if each run of one side is next to a run of the other side in time, as in
+    A B A B or A B B A; otherwise empty."""
+    if len(first) != len(second) or len(first) < statistics.FEWEST:
+        return []
+    if any(len({run.result.benchmark for run in side}) != 1 for side in (first, second)):
+        return []
+    starts = [[run.result.run.started for run in side] for side in (first, second)]
+    if any(not all(some) or len(set(some)) < len(some) or some != sorted(some) for some in starts):
+        return []
+    pairs = [sorted(pair) for pair in zip(*starts, strict=True)]
+    if any(a == b for a, b in pairs) or not all(a[1] < b[0] for a, b in pairwise(pairs)):
+        return []
+    return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 
 
 def places(sides: Sequence[Sequence[Judged]], nights: Sequence[Sequence[int]]) -> list[Place]:
