@@ -30,15 +30,10 @@ from engines import Engine
 from results import load
 
 
-@pytest.mark.parametrize("flavour", ["openmpi-ompio", "mpich"])
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_measured(
-    flavour: str, engines: dict[str, Engine], effio: Effio, data: Path, alive: Alive
+    mpi: Engine, effio: Effio, data: Path, alive: Alive
 ) -> None:
-    if flavour not in engines:
-        pytest.skip(f"no engine of flavour {flavour} is built here")
-    process = alive(
-        with_flavour(effio, engines[flavour]).start("run", "b-eff-io", *LONG, "--dir", data)
-    )
+    process = alive(with_flavour(effio, mpi).start("run", "b-eff-io", *LONG, "--dir", data))
     folder = measuring(effio, process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -76,17 +71,13 @@ def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Ali
     assert record_of(with_engine)["outcome"]["status"] == "interrupted"  # type: ignore[index]
 
 
-@pytest.mark.parametrize("flavour", ["openmpi-ompio", "mpich"])
 def test_a_second_ctrl_c_removes_what_ended_ranks_left(
-    flavour: str, engines: dict[str, Engine], effio: Effio, data: Path, alive: Alive
+    mpi: Engine, effio: Effio, data: Path, alive: Alive
 ) -> None:
     """A rank hangs in a write, so none of them can end in order."""
-    if flavour not in engines:
-        pytest.skip(f"no engine of flavour {flavour} is built here")
-    engine = engines[flavour]
-    with_flavour(effio, engine)
-    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
-    name, _, libraries = engine.loaded_before(shim).partition("=")
+    with_flavour(effio, mpi)
+    shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
+    name, _, libraries = mpi.loaded_before(shim).partition("=")
     effio.environment |= {
         name: libraries,
         "EFFIO_FAULT": f"write,hang,in={data},rank=1,from=5",

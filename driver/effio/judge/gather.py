@@ -61,8 +61,8 @@ def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
 
 
 def recorded_names(store: Store) -> list[str]:
-    """The names of the campaigns that runs belong to: those of copied runs, too, which have come
-    without the campaign's own folder. It reads the record of every run."""
+    """The names of all campaigns that runs here belong to, also where only the runs were copied and
+    the campaign's folder was not. Reads the record of every run."""
     records = (folder.record() for folder in store.folders())
     return sorted({r.campaign.name for r in records if r is not None and r.campaign is not None})
 
@@ -73,7 +73,7 @@ def campaign_meant(word: str, store: Store) -> str | None:
 
 
 def copied_campaign(word: str, store: Store) -> str | None:
-    """The same of copied runs, where there is no folder of the campaign."""
+    """As `campaign_meant`, for runs that were copied without their campaign's folder."""
     return _meant(word, recorded_names(store))
 
 
