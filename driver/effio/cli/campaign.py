@@ -140,7 +140,7 @@ def campaign_command(engine: Engine, name: str, path: Path) -> click.Command:
 
 
 class _CampaignCommand(GroupedCommand):
-    """`benchmark`: the one of the campaign's name, whose options may be meant."""
+    """`benchmark` has the same name as the campaign; a user may have meant its options."""
 
     def __init__(self, name: str, benchmark: BenchmarkInfo | None, **more: Any) -> None:
         super().__init__(name, **more)

@@ -104,7 +104,7 @@ def _site() -> Check:
 
 
 def _launcher(engine: Engine, machine: Machine) -> Launcher:
-    """The one of `effio run` without options."""
+    """The launcher that `effio run` takes if no option names one."""
     launch = load_site().launch
     return choose_launcher(engine, machine, launch.launcher, launch.options)
 

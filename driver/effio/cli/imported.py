@@ -62,7 +62,7 @@ def command(ctx: click.Context, files: tuple[str, ...], tags: tuple[str, ...], p
         for folder in kept.new:
             click.echo(f"  {folder.path}")
     if failed:
-        # A full place of the runs is not a wrong file.
+        # The files may be right and the disk full: keep the code if it is the same for all.
         codes = {error.code for error in failed}
         raise EffioError(
             f"{fmt.count_of(len(failed), 'file')} of {len(files)} not imported",

@@ -46,7 +46,7 @@ def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
 
 
 def _campaign_of(word: str, store: Store) -> str | None:
-    """The campaign that a word means, with its own folder or, of copied runs, without."""
+    """The campaign that a word names. Its folder may be missing, if only its runs were copied."""
     from effio.judge.gather import campaign_meant, copied_campaign
 
     if Path(word).exists():

@@ -36,7 +36,7 @@ class ImportFormatError(EffioError):
 
 
 def fault_of(error: Exception) -> str:
-    """What is wrong with JSON that is not what its program writes."""
+    """Says what is wrong with JSON that the program cannot have written."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, KeyError):

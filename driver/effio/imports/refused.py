@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a file is that is in none of the formats of `effio import`, and which command takes it."""
+"""Says what a file is that `effio import` cannot read, and which command can."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from effio import text as fmt
 from effio.errors import EffioError
 
-# How the first bytes of a file begin: what it is, and the command that makes a text of it.
+# First bytes of compressed files, the name of the format, and the command that unpacks it.
 _COMPRESSED = (
     (b"\x1f\x8b", "gzip", "gzip -dk"),
     (b"BZh", "bzip2", "bzip2 -dk"),
@@ -22,7 +22,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def refusal(path: Path, data: bytes, formats: Sequence[str]) -> EffioError:
-    """What to say of a file that no format fits."""
+    """The error for a file that is in no known format."""
     word = shlex.quote(fmt.plain(str(path)))
     for magic, name, command in _COMPRESSED:
         if data.startswith(magic):

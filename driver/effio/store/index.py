@@ -31,7 +31,7 @@ from effio.text import encodable
 
 _LAYOUT = 2
 WAIT_SECONDS = 30.0
-# Of errors of SQLite that say nothing against what the file holds.
+# Words in errors of SQLite that do not mean that the file is damaged.
 _PASSING = ("locked", "full", "readonly", "disk I/O")
 _STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
 _CREATE = """
@@ -112,7 +112,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def _text_of(data: bytes) -> str:
-    """Also of what is not UTF-8, which agrees with no digest."""
+    """Decodes also what is not UTF-8; its digest will not agree."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -255,7 +255,7 @@ class Index:
             self._in_memory()
 
     def _believed(self, part: str) -> _Table:
-        """The table as the digests of the runs have it."""
+        """The table, if its rows agree with the digests of the runs; else _DamagedError."""
         names: dict[int, str] = {}
         kinds: dict[int, set[str]] = {}
         found = {
@@ -284,7 +284,7 @@ class Index:
         return _Table([Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)], texts)
 
     def _kept(self) -> Iterator[tuple[bytes, _Kept]]:
-        """The runs whose entries are as `_read` wrote them."""
+        """The entries that nothing has changed since `_read` wrote them."""
         for name, *texts, sum_of_texts in self._database.execute(
             "SELECT name, stamp, line, fault, parts, sum FROM runs"
         ):

@@ -60,7 +60,7 @@ const Fields<Compared>& bandwidth_fields() {
 const Fields<Comparison>& overhead_fields() {
     static const Fields<Comparison> fields{
         {"baseline", Unit::word, "form of one file per process", &Comparison::base},
-        // Optional for results of before, which the schema admits.
+        // Optional: older results do not have it, and the schema must accept them.
         Field<Comparison>("ratio_of", Unit::word,
                           "mean rates; older results have none, and compared mean times",
                           [](const Comparison&) { return "mean rates"; })
