@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from engines import Engine, Run
+from patience import SECONDS
 
 
 def missing(engine: Engine, backend: str, where: Path) -> str:
@@ -31,7 +32,7 @@ def tool(name: str, *words: object) -> str:
     if shutil.which(name) is None:
         pytest.skip(f"no {name} here")
     done = subprocess.run(
-        [name, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+        [name, *map(str, words)], capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from patience import SECONDS
 from results import Result, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,7 +130,7 @@ class Job:
                     found[int(value)] = pid
         return [found[rank] for rank in sorted(found)]
 
-    def wait_until(self, what: str, true: Callable[[], bool], timeout: float = 90) -> None:
+    def wait_until(self, what: str, true: Callable[[], bool], timeout: float = SECONDS) -> None:
         deadline = time.monotonic() + timeout
         while not true():
             assert time.monotonic() < deadline, f"waited {timeout} s for: {what}"
@@ -137,7 +138,7 @@ class Job:
             time.sleep(0.02)
 
     def wait_for_end_of(
-        self, pid: int, meanwhile: Callable[[], None] = lambda: None, timeout: float = 90
+        self, pid: int, meanwhile: Callable[[], None] = lambda: None, timeout: float = SECONDS
     ) -> None:
         """Until this process of the job is gone, with or without its launcher."""
         deadline = time.monotonic() + timeout
@@ -147,14 +148,14 @@ class Job:
                 meanwhile()
             time.sleep(0.02)
 
-    def wait_for_measurements(self, count: int, timeout: float = 90) -> None:
+    def wait_for_measurements(self, count: int, timeout: float = SECONDS) -> None:
         def enough() -> bool:
             files = self.new_results()
             return bool(files) and files[0].read_bytes().count(b'"kind":"measurement"') >= count
 
         self.wait_until(f"{count} measurements", enough, timeout)
 
-    def wait_for_all(self, timeout: float = 100) -> None:
+    def wait_for_all(self, timeout: float = SECONDS) -> None:
         """Until the launcher and all that it started are gone, each in its own time."""
         self.process.wait(timeout)
         deadline = time.monotonic() + timeout
@@ -184,7 +185,7 @@ class Job:
             return int(end["exit_code"])
         return code
 
-    def finish(self, timeout: float = 120) -> Run:
+    def finish(self, timeout: float = SECONDS) -> Run:
         """Waits for the end; a run that takes longer is killed and fails the test."""
         late = False
         try:
@@ -302,7 +303,12 @@ class Engine:
         return Job(self, command, cwd, self.environment(env), **streams)
 
     def run(
-        self, words: Sequence[object], cwd: Path, ranks: int = 2, timeout: float = 120, **more: Any
+        self,
+        words: Sequence[object],
+        cwd: Path,
+        ranks: int = 2,
+        timeout: float = SECONDS,
+        **more: Any,
     ) -> Run:
         """Launches and waits. Every result file that the run leaves in `cwd` is held against the
         schema on the way."""
@@ -327,7 +333,7 @@ class Engine:
             self, [*nobody, *self.command(words, program=program)], cwd, environment
         ).finish()
 
-    def alone(self, words: Sequence[object], cwd: Path, timeout: float = 90) -> Run:
+    def alone(self, words: Sequence[object], cwd: Path, timeout: float = SECONDS) -> Run:
         """The program without a launcher."""
         command = [str(w) for w in [self.program, *words]]
         return Job(self, command, cwd, self.environment()).finish(timeout)
@@ -380,7 +386,7 @@ def find_engines() -> dict[str, Engine]:
         if mpiexec is None or not (build / "engine" / "effio-mpi").exists():
             continue
         version = subprocess.run(
-            [mpiexec, "--version"], capture_output=True, text=True, timeout=30, check=False
+            [mpiexec, "--version"], capture_output=True, text=True, timeout=SECONDS, check=False
         ).stdout
         if "Open MPI" in version or "OpenRTE" in version:
             found["openmpi-ompio"] = Engine(

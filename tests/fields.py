@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import fields_pages
+from patience import SECONDS
 
 Info = dict[str, Any]
 
@@ -31,13 +32,15 @@ PARTS = ("where", "detail", "run", "members", "figures", "plan")
 def described_by(engine: Path, *what: str) -> Info:
     """What `effio-mpi describe` says, of results if nothing else is named."""
     command = [engine, "describe", *(what or ["results"])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     return dict(json.loads(done.stdout))
 
 
 def purposes_by(engine: Path) -> dict[str, str]:
     """What each benchmark is for."""
-    done = subprocess.run([engine, "list"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [engine, "list"], capture_output=True, text=True, timeout=SECONDS, check=True
+    )
     return {name: described_by(engine, name)["purpose"] for name in done.stdout.split()}
 
 

@@ -10,6 +10,7 @@ import sysconfig
 from pathlib import Path
 
 from engines import ROOT
+from patience import SECONDS
 
 
 def wheel_into(place: Path, **variables: str) -> Path:
@@ -20,7 +21,7 @@ def wheel_into(place: Path, **variables: str) -> Path:
         check=True,
         capture_output=True,
         env={**os.environ, **variables},
-        timeout=100,
+        timeout=SECONDS,
     )
     (found,) = place.glob("effio-*.whl")
     return found
@@ -38,7 +39,7 @@ class Installation:
             ["venv", "--without-pip", str(place / "venv")],
             ["pip", *into, str(wheel)],
         ):
-            subprocess.run([sys.executable, "-m", *words], check=True, timeout=100)
+            subprocess.run([sys.executable, "-m", *words], check=True, timeout=SECONDS)
         # The packages that effio needs are borrowed from the environment of the tests, after its
         # own: so this needs no network, and effio itself comes from the wheel.
         ours = Path(sysconfig.get_paths()["purelib"])
@@ -51,7 +52,7 @@ class Installation:
         } | {"HOME": str(place), "XDG_DATA_HOME": str(place / "share"), "NO_COLOR": "1"}
 
     def effio(
-        self, *words: str, path: Path | None = None, seconds: float = 280
+        self, *words: str, path: Path | None = None, seconds: float = SECONDS
     ) -> subprocess.CompletedProcess[str]:
         where = f"{path}:" if path else ""
         return subprocess.run(

@@ -31,7 +31,7 @@ def start(
 
 
 def interfere(engine: Engine, where: Path, *lines: str, **more: Any) -> Run:
-    return start(engine, where, *lines, **more).finish(240)
+    return start(engine, where, *lines, **more).finish()
 
 
 def of_turn(where: Path, turn: str, group: int) -> Result:

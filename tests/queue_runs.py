@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
+from patience import SECONDS
 
 # Runs a command under which io_uring_setup, 425 on every architecture, fails with EPERM, as the
 # profiles of containers have it: load the number; if it is 425 return ERRNO|EPERM; else allow.
@@ -50,6 +51,6 @@ def without_io_uring(
         env=engine.environment(),
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=SECONDS,
         check=False,
     )

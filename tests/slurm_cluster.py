@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from patience import SECONDS
+
 _DAEMONS = ("munged", "slurmctld", "slurmd")
 _CLIENTS = ("sbatch", "srun", "salloc", "scancel", "squeue", "sinfo", "scontrol", "unshare")
 # Mounts made later are seen inside, also in a chroot; the end of the first process ends all of it.
@@ -164,11 +166,11 @@ class SlurmCluster:
             + [f"--{what}-file={self.directory}/munge.{what}" for what in ("key", "pid", "seed")]
             + [f"--log-file={self.directory}/munge.log"],
         )
-        self._wait("munged to listen", (self.directory / "munge.socket").exists, 20)
+        self._wait("munged to listen", (self.directory / "munge.socket").exists, SECONDS)
         self._spawn("slurmctld", [*self._controller.enter, "slurmctld", "-D"])
         for node in self.nodes:
             self._start_node(node)
-        self._wait("all nodes to be idle", lambda: self._states() == {"idle"}, 60)
+        self._wait("all nodes to be idle", lambda: self._states() == {"idle"}, SECONDS)
 
     def _start_node(self, node: str) -> None:
         # The shell stays as the first process of the node: it inherits what is orphaned there.
@@ -213,7 +215,7 @@ class SlurmCluster:
         self,
         words: Sequence[object],
         cwd: Path | None = None,
-        timeout: float = 200,
+        timeout: float = SECONDS,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """A command as a user of the cluster calls it."""

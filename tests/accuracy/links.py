@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine, Job, Run
+from patience import SECONDS
 
 from .truths import before_others
 
@@ -54,7 +55,7 @@ class TwoNodes:
     b: str
     place: Path
 
-    def run(self, engine: Engine, words: Sequence[object], timeout: float = 120) -> Run:
+    def run(self, engine: Engine, words: Sequence[object], timeout: float = SECONDS) -> Run:
         """A rank on each node; messages go by TCP over the link and no other way."""
         if not engine.is_openmpi:
             pytest.skip("only Open MPI is started across network namespaces here")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import Block, PageError, Shown, blocks_of, missing_line, script, shown
+from patience import SECONDS
 
 PAGE = """# A page
 ```sh
@@ -93,7 +94,7 @@ def _follow(page: str, scratch: Path) -> subprocess.CompletedProcess[str]:
         cwd=scratch,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=SECONDS,
         check=False,
     )
 

@@ -13,6 +13,7 @@ from _pytest.mark.structures import ParameterSet
 
 from docs.blocks import Block, blocks_of, missing_line, script, shown
 from engines import ROOT, Engine
+from patience import SECONDS
 from slurm_cluster import SlurmCluster
 
 PAGES = sorted(
@@ -65,7 +66,7 @@ def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
     }
 
 
-@pytest.mark.timeout(620)
+@pytest.mark.timeout(4 * SECONDS)
 @pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page)])
 def test_a_page_can_be_followed(
     page: str, any_engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
@@ -97,7 +98,7 @@ def test_a_page_can_be_followed(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3 * SECONDS,
         check=False,
     )
     where = f"{page}, line {(reached.read_text().split() or ['?'])[-1]}"

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from engines import ROOT
-from patience import patient
+from patience import SECONDS, patient
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed (scripts/venv)")
 
@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,7 @@ import pytest
 
 from driver import made
 from engines import SESSION_DIRECTORY, Engine
+from patience import SECONDS
 
 # Two runs that are kept.
 FIRST = "20260101T000000Z-b-eff-io"
@@ -36,7 +37,7 @@ class Effio:
         return [sys.executable, "-m", "effio", *map(str, words)]
 
     def run(
-        self, *words: object, timeout: float = 100, env: Mapping[str, str] | None = None
+        self, *words: object, timeout: float = SECONDS, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*words),

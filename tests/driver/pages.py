@@ -7,8 +7,10 @@ import time
 
 from playwright.sync_api import Page
 
+from patience import SECONDS
 
-def wait_for(page: Page, condition: str, seconds: float = 10) -> None:
+
+def wait_for(page: Page, condition: str, seconds: float = SECONDS) -> None:
     """Until the expression is true. Playwright's own `wait_for_function` asks again from within the
     page, where the page's policy forbids it: it fails if the condition does not hold at once."""
     end = time.monotonic() + seconds

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from driver.conftest import Effio
 from engines import Engine
+from patience import SECONDS
 
 # One call of every row: the smallest complete run.
 SHORT = ("--time", "0s", "--memory-per-rank", "256MiB", "--partitions", "2", "-n", "2")
@@ -50,7 +51,7 @@ def engines_in(folder: Path) -> list[int]:
     return found
 
 
-def wait_for(what: str, true: Callable[[], object], seconds: float = 60) -> None:
+def wait_for(what: str, true: Callable[[], object], seconds: float = SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, f"waited {seconds} s for: {what}"

@@ -23,6 +23,7 @@ from effio.engine.kept import packed
 from effio.errors import EffioError
 from effio.judge.manifest import verify, write_sums
 from effio.store.folder import RunFolder
+from patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = """schema = "effio-rules/1"
@@ -152,7 +153,9 @@ def test_page_and_markdown_show_the_same(bundle: Path) -> None:
 
 
 def test_others_can_check_it(bundle: Path) -> None:
-    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=bundle, check=True, timeout=60)
+    subprocess.run(
+        ["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=bundle, check=True, timeout=SECONDS
+    )
 
 
 def test_a_changed_run_is_reported(effio: Effio) -> None:

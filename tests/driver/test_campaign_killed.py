@@ -21,6 +21,7 @@ from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write
 from driver.conftest import Effio
 from driver.killing import drivers
 from effio.launch.watch import processes_of
+from patience import SECONDS
 from results import load
 
 
@@ -53,7 +54,7 @@ def in_the_middle(
 ) -> InTheMiddle:
     write(STEP + '[step.options]\nblock = "1MiB"\nname = "x"\ndelay = "3s"\n')
     driver = alive(with_engine.start("run", "s.toml", "--quiet", "--dir", str(data)))
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + SECONDS
     while not (data / "x").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -40,7 +40,7 @@ from effio.store.evidence import short_of
 from effio.store.folder import Store
 from effio.store.reader import read_result
 from engines import Engine
-from patience import patient
+from patience import SECONDS, patient
 
 MB = 1_000_000
 
@@ -364,7 +364,7 @@ def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
         target = place / "result.jsonl"
         subprocess.run(
             [*program, "--quiet", "--result", str(target)],
-            cwd=effio.cwd, env=any_engine.environment(), check=True, timeout=60,
+            cwd=effio.cwd, env=any_engine.environment(), check=True, timeout=SECONDS,
         )  # fmt: skip
         first, *rest = target.read_text().splitlines()
         run = json.loads(first) | {"started": f"2026-01-{day:02d}T00:00:00Z"}

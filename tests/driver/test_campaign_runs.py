@@ -18,6 +18,7 @@ from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write
 from driver.conftest import Effio
 from effio.store.folder import RunFolder
 from engines import Engine
+from patience import SECONDS
 from results import load
 
 
@@ -322,7 +323,7 @@ def test_dry_run_leaves_scripts_that_run(with_engine: Effio, write: Callable[[st
     (script,) = (with_engine.cwd / "effio-runs/campaigns/s/scripts").glob("*.sh")
     assert "scripts: 1 in effio-runs/campaigns/s/scripts" in done.stdout
     by_hand = subprocess.run(
-        [script], env=with_engine.environment, capture_output=True, timeout=100, check=False
+        [script], env=with_engine.environment, capture_output=True, timeout=SECONDS, check=False
     )
     assert by_hand.returncode == 0, by_hand.stderr
     assert load(script.with_suffix(".jsonl")).status == "done"

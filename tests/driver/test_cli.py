@@ -21,6 +21,7 @@ from effio.cli.options import as_click
 from effio.engine.description import OptionInfo
 from effio.report import html
 from engines import Engine
+from patience import SECONDS
 
 
 def test_help_teaches_and_needs_no_engine(effio: Effio) -> None:
@@ -419,7 +420,8 @@ def test_a_reader_that_goes_away_is_not_an_error(kept: Effio) -> None:
     command = " ".join(kept.command("show", "last", "--all"))
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{command} | head -n 1"],
-        cwd=kept.cwd, env=kept.environment, capture_output=True, text=True, timeout=60, check=False,
+        cwd=kept.cwd, env=kept.environment, capture_output=True, text=True, timeout=SECONDS,
+        check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""

@@ -17,6 +17,7 @@ import pytest
 
 from effio.launch.commands import carry_out
 from effio.launch.layouts import LayoutError, difference, fault_of, laying, shown
+from patience import SECONDS
 
 ESCAPES = "\x1b[2J\x1b]0;title\x07\u202ereversed"
 
@@ -55,7 +56,7 @@ def test_a_command_without_end_is_ended_with_what_it_started(tmp_path: Path) -> 
     assert time.monotonic() - begin < 60
     assert len(fault) < 1200
     child = int((tmp_path / "child").read_text())
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + SECONDS
     while Path(f"/proc/{child}/stat").exists():
         if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             break

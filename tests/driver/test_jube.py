@@ -15,6 +15,7 @@ import pytest
 
 from driver.conftest import Effio
 from engines import ROOT
+from patience import SECONDS
 
 FILE = ROOT / "examples/jube/effio.xml"
 
@@ -48,7 +49,7 @@ def test_its_commands_and_patterns_fit_effio(with_engine: Effio) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
@@ -75,8 +76,8 @@ def test_classic_names_fit_their_patterns(with_engine: Effio) -> None:
     for step in root.iter("do"):
         command = re.sub(r"\$\{?(\w+)\}?", lambda found: values[found[1]], step.text or "")
         done = subprocess.run(
-            ["bash", "-c", command], cwd=with_engine.cwd, env=environment, text=True, timeout=100,
-            stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            ["bash", "-c", command], cwd=with_engine.cwd, env=environment, text=True,
+            timeout=SECONDS, stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     files = {a.get("step"): (a.findtext("file") or "") for a in root.iter("analyse")}
@@ -110,7 +111,7 @@ def test_jube_runs_it(with_engine: Effio) -> None:
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr

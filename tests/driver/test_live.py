@@ -22,6 +22,7 @@ import pytest
 
 from driver.conftest import Effio
 from effio.launch.live import LiveView, Status, describe, parse_status
+from patience import SECONDS
 
 WORD = (
     '{"effio_progress":{"title":"write shared 32 KiB","call":"MPI_File_write_shared",'
@@ -189,7 +190,7 @@ def test_on_a_real_terminal(with_engine: Effio, data: Path) -> None:
     )  # fmt: skip
     os.close(follower)
     seen = b""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + SECONDS
     try:
         while time.monotonic() < deadline:
             if select.select([leader], [], [], 0.5)[0]:

@@ -18,6 +18,7 @@ from effio.store.environment import MASKED
 from effio.store.folder import RunFolder, Store
 from effio.store.masking import masked_text, masked_words
 from effio.store.run_record import Outcome, RunRecord
+from patience import SECONDS
 
 HEX = "0123456789abcdef" * 2
 BASE64 = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY1"
@@ -76,7 +77,7 @@ def test_a_text_is_kept_without_its_secrets(text: str, kept: str) -> None:
 def test_no_option_of_effio_is_named_like_a_secret(with_engine: Effio) -> None:
     """Otherwise its value would be masked in the line that repeats a run."""
     engine = with_engine.environment["EFFIO_ENGINE"]
-    asked = subprocess.run([engine, "describe"], capture_output=True, check=True, timeout=60)
+    asked = subprocess.run([engine, "describe"], capture_output=True, check=True, timeout=SECONDS)
     described = json.loads(asked.stdout)["benchmarks"]
     names = [f"--{option['name']}" for b in described for option in b["options"]]
     assert len(names) > 100

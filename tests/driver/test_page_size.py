@@ -29,7 +29,7 @@ from effio.report.model import (
 )
 from effio.report.plotly_part import part_of
 from effio.store.reader import read_result
-from patience import patient
+from patience import MILLISECONDS, patient
 
 # Size limit of a page.
 MOST = 850_000
@@ -62,7 +62,7 @@ def test_without_npm_the_needed_part_is_cut_out_of_the_library(
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(page_file.as_uri())
-    page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+    page.wait_for_selector("html[data-drawn]", state="attached", timeout=MILLISECONDS)
     drawn = page.evaluate(
         "[...document.querySelectorAll('.plot')].map(p => [p._fullLayout.height,"
         " p.querySelectorAll('.point, .lines').length, p.textContent])"
@@ -107,7 +107,7 @@ def test_a_browser_without_decompression_shows_the_same(browser: Browser, tmp_pa
         page = patient(browser.new_page())
         page.add_init_script(script)
         page.goto(page_file.as_uri())
-        page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+        page.wait_for_selector("html[data-drawn]", state="attached", timeout=MILLISECONDS)
         page.locator("#r1-classic button.view").click()
         drawn = "document.querySelector('#r1-roofline .plot').data.map(t => [t.name, t.x, t.y])"
         numbers = page.locator("#r1-classic .as-table tbody tr")

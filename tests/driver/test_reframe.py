@@ -18,6 +18,7 @@ import pytest
 from driver import made
 from effio.store.reader import read_result
 from engines import ROOT, Engine
+from patience import SECONDS
 
 # Not imported: each process of the tests reads this file, and ReFrame takes half a second.
 if importlib.util.find_spec("reframe") is None:
@@ -81,7 +82,7 @@ def reframe(any_engine: Engine, tmp_path: Path) -> Callable[..., tuple[int, Any,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=SECONDS,
             check=False,
         )
         assert (tmp_path / "report.json").exists(), done.stdout + done.stderr
@@ -149,7 +150,7 @@ def test_names_and_units(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

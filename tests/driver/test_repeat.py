@@ -19,6 +19,7 @@ from effio.report.common.repeat import repeat_lines
 from effio.report.model import Figure, Table
 from effio.store.folder import RunFolder
 from effio.store.reader import read_result
+from patience import SECONDS
 
 
 def _line(tmp_path: Path, **run: object) -> str:
@@ -50,7 +51,7 @@ def test_of_a_run_of_the_driver(with_engine: Effio) -> None:
     pasted = line.replace("effio run", shlex.join(with_engine.command("run")), 1)
     again = subprocess.run(
         ["sh", "-c", pasted], cwd="/", env=with_engine.environment, capture_output=True, text=True,
-        timeout=100, check=False,
+        timeout=SECONDS, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
     assert len(list((with_engine.cwd / "effio-runs").iterdir())) == 2

@@ -24,6 +24,7 @@ from driver.runs import (
 )
 from effio.report.html import drawing_script
 from engines import Engine
+from patience import SECONDS
 from results import load
 
 
@@ -102,7 +103,7 @@ def test_the_command_that_is_kept_repeats_the_run(with_engine: Effio, data: Path
         env=with_engine.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert by_hand.returncode == 0, by_hand.stderr

@@ -27,6 +27,7 @@ from driver.runs import (
 )
 from effio.launch import watch
 from engines import Engine
+from patience import SECONDS
 from results import load
 
 
@@ -36,7 +37,7 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_was_measured(
     process = alive(with_flavour(effio, mpi).start("run", "b-eff-io", *LONG, "--dir", data))
     folder = measuring(effio, process)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 4, stderr
     assert "what was measured is kept" in stderr
     assert "Traceback" not in stderr
@@ -64,7 +65,7 @@ def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Ali
     assert any("stopping after the call" in line for line in process.stderr)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 4, stderr
     assert "ending at once" in stderr
     wait_for("the ranks' end", lambda: not engines_in(folder))
@@ -92,7 +93,7 @@ def test_a_second_ctrl_c_removes_what_ended_ranks_left(
     assert process.stderr is not None
     assert any("stopping after the call" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 4, stderr
     assert load(folder / "result.jsonl").end is None
     assert list(data.iterdir()) == [], stderr
@@ -108,7 +109,7 @@ def test_a_hung_engine_is_noticed_and_ended(with_engine: Effio, data: Path, aliv
     folder = measuring(with_engine, process)
     for rank in engines_in(folder):
         os.kill(rank, signal.SIGSTOP)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 5, stderr
     assert "no word from the engine for 5 s" in stderr
     wait_for("the ranks' end", lambda: not engines_in(folder))
@@ -120,7 +121,7 @@ def test_a_rank_that_dies_ends_the_run(with_engine: Effio, data: Path, alive: Al
     process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
     folder = measuring(with_engine, process)
     os.kill(engines_in(folder)[0], signal.SIGKILL)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 6, stderr
     assert "died in the middle of the run" in stderr
     assert engines_in(folder) == []

@@ -24,7 +24,7 @@ from effio.serve.server import LOOPBACK, Server
 from effio.serve.shelf import Shelf
 from effio.store.folder import this_process
 from effio.store.reader import Result, read_result
-from patience import patient
+from patience import MILLISECONDS, SECONDS, patient
 from store import generate
 
 FIRST = "20260101T000000Z-b-eff-io"
@@ -82,7 +82,7 @@ def _ask(
     server: Server, target: str, method: str = "GET", host: str | None = None
 ) -> tuple[int, str, dict[str, str]]:
     """The target goes out as it is: no client tidies it up."""
-    connection = http.client.HTTPConnection(LOOPBACK, server.server_address[1], timeout=30)
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_address[1], timeout=SECONDS)
     try:
         connection.putrequest(method, target, skip_host=True)
         if host != "":
@@ -475,9 +475,9 @@ def test_a_running_one_moves_on_in_the_browser(server: Server, runs: Path, page:
     later = PROGRESS.replace("1073741824", "2147483648")
     (runs / RUNNING / "new").write_text(later)
     (runs / RUNNING / "new").replace(runs / RUNNING / "progress.json")
-    expect(now).to_contain_text("2 GiB of 4 GiB", timeout=20_000)
+    expect(now).to_contain_text("2 GiB of 4 GiB", timeout=MILLISECONDS)
     made.write(runs / RUNNING / "result.jsonl", made.b_eff_io())
-    expect(page.locator("li.done")).to_have_count(3, timeout=20_000)
+    expect(page.locator("li.done")).to_have_count(3, timeout=MILLISECONDS)
 
 
 @pytest.mark.parametrize("width", [1280, 400])

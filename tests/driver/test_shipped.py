@@ -20,6 +20,7 @@ from driver.runs import wait_for
 from effio.campaign.expression import template
 from effio.campaign.file import load_shipped
 from effio.errors import ExitCode
+from patience import SECONDS
 
 HEAD = 'title = "t"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 1\n'
 NULL = 'options = { backend = "null", block = "2MiB" }\n'
@@ -186,7 +187,7 @@ def test_ctrl_c_ends_a_campaign_and_the_next_call_continues(
 
     wait_for("a measurement", measuring)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == ExitCode.INTERRUPTED, out + err
     assert "left:" in out + err
     (run,) = root.glob("2*")
@@ -219,7 +220,7 @@ def test_blue_waters_sets_stripes_where_lustre_is(file_system: str, tmp_path: Pa
         for command in campaign.named(step).setup:
             words = [word.replace("{dir}", "/scratch/a b") for word in command]
             environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-            subprocess.run(words, env=environment, check=True, timeout=20)
+            subprocess.run(words, env=environment, check=True, timeout=SECONDS)
     said = tmp_path / "said"
     lines = said.read_text().splitlines() if said.exists() else []
     wanted = ["setstripe -c 1 /scratch/a b", "setstripe -c 16 /scratch/a b"]

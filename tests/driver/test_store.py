@@ -27,6 +27,7 @@ from effio.store.folder import (
 )
 from effio.store.run_record import Outcome, RunRecord
 from effio.store.safe_files import write_atomically
+from patience import SECONDS
 
 
 def _record(folder: RunFolder, **more: object) -> RunRecord:
@@ -149,7 +150,7 @@ def test_of_secrets_only_the_name_is_kept_and_tokens_are_masked() -> None:
     program = {**environment, "PATH": "/bin:/usr/bin"}
     said = subprocess.run(
         ["/bin/bash", "-c", f"export PATH=/bin:/usr/bin; {lines}"],
-        env=program, capture_output=True, text=True, check=True, timeout=20,
+        env=program, capture_output=True, text=True, check=True, timeout=SECONDS,
     )  # fmt: skip
     reported = dict(line.split("=", 1) for line in said.stdout.splitlines())
     assert reported == expected | {"PATH": "/bin:/usr/bin"}

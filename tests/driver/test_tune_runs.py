@@ -16,6 +16,7 @@ import pytest
 from driver.conftest import Effio
 from driver.runs import Alive, engines_in, wait_for, with_flavour
 from engines import Engine
+from patience import SECONDS
 
 # One rank moves 1 MiB; the rate of a rank is the planted optimum: 400 MB/s, with a header of
 # variables that do nothing.
@@ -246,9 +247,9 @@ def held(tuned: Effio) -> Effio:
 def _stopped(effio: Effio, alive: Alive, how: signal.Signals) -> tuple[int, str, str]:
     """Stopped in the middle of the fifth run."""
     process = alive(effio.start("tune", "s.toml", *QUICK))
-    wait_for("the fifth run", lambda: len(_journal(effio)) == 4 and len(_runs(effio)) == 5, 200)
+    wait_for("the fifth run", lambda: len(_journal(effio)) == 4 and len(_runs(effio)) == 5)
     process.send_signal(how)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=SECONDS)
     (effio.cwd / "hold").unlink()
     return process.returncode, out, err
 

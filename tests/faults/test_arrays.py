@@ -111,9 +111,7 @@ def test_hdf5_on_a_full_disk_is_not_closed_at_the_end(
     for ranks in (1, 2):
         out = tmp_path / str(ranks)
         out.mkdir()
-        run = engine.run(
-            [*words, "--dir", place, "--max-bytes", "1GiB"], out, ranks=ranks, timeout=90
-        )
+        run = engine.run([*words, "--dir", place, "--max-bytes", "1GiB"], out, ranks=ranks)
         check_ended(run, place, "flash_io_")
 
 

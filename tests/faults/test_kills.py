@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from engines import ROOT, Engine, Run
+from patience import SECONDS
 
 from .kills import FAULTS, KilledRun, as_markdown, expected, kill
 
@@ -42,7 +43,7 @@ def clean(killed: KilledRun, run: Run, place: Path) -> str:
         env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
+from patience import SECONDS
 
 from .conftest import Faulty
 
@@ -85,7 +86,7 @@ def test_killed_writers_leave_no_stream_that_is_known_to_be_whole(
     words = [*IOR, "--name", "c", "--dir", faulty.data, "--backend-options", "files=2,block=4096"]
     job = any_engine.start([*words, "--transfer", "32KiB", "--think-time", "600s"], faulty.place)
     files = [faulty.data / "c", faulty.data / "c.000001"]
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + SECONDS
     while not all(file.exists() and file.stat().st_size == 4096 + 32768 for file in files):
         assert time.monotonic() < deadline, list(faulty.data.iterdir())
         time.sleep(0.05)

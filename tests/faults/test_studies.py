@@ -15,6 +15,7 @@ import pytest
 
 from array_tools import io_error_of
 from engines import Engine
+from patience import SECONDS
 
 from .conftest import with_fault
 
@@ -61,7 +62,7 @@ def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> Non
     job = any_engine.start([*words, "--repetitions", "1000000"], tmp_path)
     job.wait_for_measurements(5)
     os.kill(job.ranks()[1], signal.SIGKILL)
-    run = job.finish(60)
+    run = job.finish()
     assert run.code != 0
     result = run.result
     assert len(result.measurements) >= 5
@@ -74,7 +75,7 @@ def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> Non
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert cleaned.returncode == 0, cleaned.stderr

@@ -72,7 +72,7 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
     )
     wait_for_measurements(job, *results_of(tmp_path, 1, 2))
     with standing(job, job.ranks()[3]):
-        run = job.finish(300)
+        run = job.finish()
     stopped, hung = run.results
     assert hung.status == "hung", run
     assert hung.end is not None
@@ -105,7 +105,7 @@ def test_a_group_whose_ranks_all_hang_is_found_by_the_other_one(
     )
     wait_for_measurements(job, *results_of(tmp_path, 1, 2))
     with standing(job, *job.ranks()[1:]):
-        run = job.finish(300)
+        run = job.finish()
     stopped, still = run.results
     assert stopped.status == "interrupted", run
     assert stopped.end is not None
@@ -141,7 +141,7 @@ def test_a_second_signal_ends_the_job_at_once(
 
     with standing(job, frozen):
         job.wait_until("the end of the group", ended)
-        run = job.finish(300)
+        run = job.finish()
     stopped, at_once = run.results
     assert at_once.status == "interrupted", run
     assert at_once.end is not None

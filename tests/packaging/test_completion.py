@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engines import ROOT, Engine
+from patience import SECONDS
 from store import generate
 
 FILES = {"bash": "effio.bash", "zsh": "_effio", "fish": "effio.fish"}
@@ -23,7 +24,7 @@ def test_the_files_are_what_effio_prints(shell: str) -> None:
         [sys.executable, "-m", "effio", "completion", shell],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=True,
     )
     assert done.stdout == (ROOT / "packaging/completion" / FILES[shell]).read_text()
@@ -77,7 +78,7 @@ def offered(tmp_path: Path, any_engine: Engine) -> object:
             },
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=True,
         )
         return done.stdout.split()
@@ -113,4 +114,4 @@ def test_other_shells_can_read_theirs(shell: str) -> None:
     if program is None:
         pytest.skip(f"{shell} is not here")
     file = ROOT / "packaging/completion" / FILES[shell]
-    subprocess.run([program, "--no-execute", file], check=True, timeout=30)
+    subprocess.run([program, "--no-execute", file], check=True, timeout=SECONDS)

@@ -13,6 +13,7 @@ from driver.conftest import Effio, effio, with_engine  # noqa: F401  fixtures
 from effio.cli.main import COMMANDS
 from effio.cli.man import command_pages
 from engines import ROOT
+from patience import SECONDS
 
 PAGES = ROOT / "packaging/man"
 
@@ -43,7 +44,7 @@ def test_troff_has_no_complaint(page: str) -> None:
         [program, "-man", "-Tutf8", "-ww", PAGES / page],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,6 +18,7 @@ import pytest
 from driver import made
 from engines import ROOT, Engine
 from installations import Installation, wheel_into
+from patience import SECONDS
 
 pytest.importorskip("hatchling", reason="hatchling is not installed (scripts/venv)")
 
@@ -55,7 +56,7 @@ def test_a_source_distribution_gives_the_same_wheel(wheel: Path, tmp_path: Path)
             check=True,
             capture_output=True,
             env={**os.environ, "HATCH_BUILD_LOCATION": str(tmp_path / "dist")},
-            timeout=100,
+            timeout=SECONDS,
         )
 
     build("sdist", ROOT)

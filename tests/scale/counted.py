@@ -16,6 +16,7 @@ from pathlib import Path
 
 from engines import Engine, Run, find_engines
 from fields import FIELDS, from_text
+from patience import SECONDS
 
 NAMES = list(from_text(FIELDS.read_text()))
 # Of a benchmark that is not among them, the least that is not real I/O.
@@ -92,7 +93,9 @@ def _rank(path: Path) -> Rank:
     return Rank(**numbers)
 
 
-def count(engine: Engine, benchmark: str, ranks: int, place: Path, timeout: float = 120) -> Counted:
+def count(
+    engine: Engine, benchmark: str, ranks: int, place: Path, timeout: float = SECONDS
+) -> Counted:
     shim = engine.build / "tests" / "scale" / "effio_counted_calls.so"
     assert shim.exists(), f"{shim} is not built"
     place.mkdir()

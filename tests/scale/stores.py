@@ -24,6 +24,7 @@ from effio.engine.program import Engine
 from effio.launch.launchers import Ranks
 from effio.store.folder import ENVIRONMENT, RECORD, RESULT, SUMS, Store
 from effio.store.run_record import CampaignPart, Outcome, RunRecord
+from patience import SECONDS
 
 CAMPAIGN = "sweep"
 _FIRST = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -78,7 +79,7 @@ def measured(engine: Path, benchmark: str, place: Path) -> Source:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engines import ROOT
+from patience import SECONDS
 
 # What every Linux has. The script's own needs must not grow beyond it unnoticed.
 EVERYWHERE = (
@@ -85,7 +86,7 @@ class Site:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=SECONDS,
             check=False,
         )
 
@@ -313,7 +314,7 @@ def _run(checkout: Path, **environment: str) -> list[str]:
         env={"PATH": os.environ["PATH"], **environment},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=SECONDS,
         check=True,
     )
     return done.stdout.splitlines()
@@ -357,7 +358,7 @@ def test_the_driver_is_installed_once(tmp_path: Path) -> None:
         subprocess.run(
             [tmp_path / "scripts/driver"],
             env={"PATH": os.environ["PATH"], "LOG": str(log)},
-            timeout=30,
+            timeout=SECONDS,
             check=True,
         )
         return len(log.read_text().splitlines())

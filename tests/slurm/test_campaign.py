@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
+from patience import SECONDS
 from slurm_cluster import SlurmCluster
-
-pytestmark = pytest.mark.timeout(300)
 
 EFFIO = (sys.executable, "-m", "effio")
 CAMPAIGN = """
@@ -127,7 +126,7 @@ def test_a_cancelled_job_is_reported_and_gone_on_with(
                 assert found is not None
                 slurm.run(["scancel", found[1]])
                 break
-        out, rest = driver.communicate(timeout=200)
+        out, rest = driver.communicate(timeout=SECONDS)
     said += rest
     assert driver.returncode == 4, said
     assert "ended as CANCELLED before all was done" in said

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from patience import SECONDS
 from slurm_cluster import SlurmCluster
-
-pytestmark = pytest.mark.timeout(300)
 
 EFFIO = (sys.executable, "-m", "effio")
 CAMPAIGN = """
@@ -117,7 +116,7 @@ def test_jobs_that_a_killed_driver_left_are_gone_on_with_and_a_cancelled_one_is_
             if "jobs wait: JobHeldUser" in line:
                 break
         driver.kill()
-        driver.communicate(timeout=200)
+        driver.communicate(timeout=SECONDS)
     ids = re.findall(r"slurm job (\d+)", said)
     assert len(ids) == 2, said
     slurm.run(["scancel", ids[0]])
@@ -185,7 +184,7 @@ def test_a_lost_node_ends_its_own_job_alone_and_leaves_no_data(
             lost = slurm.nodes_of(job)[1]
             slurm.lose(lost)
             slurm.notice_loss(lost)
-            said, _ = driver.communicate(timeout=200)
+            said, _ = driver.communicate(timeout=SECONDS)
         finally:
             driver.kill()
     assert driver.returncode == 6, said
@@ -202,7 +201,7 @@ def test_a_lost_node_ends_its_own_job_alone_and_leaves_no_data(
 
 def _run_on_two_nodes(place: Path, driver: subprocess.Popen[str]) -> Path:
     """The folder of the run that has begun on two nodes."""
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         assert driver.poll() is None, driver.communicate()
         for file in (place / "effio-runs").glob("2*/result.jsonl"):

@@ -12,11 +12,11 @@ import pytest
 
 from effio.store.reader import Result, read_result
 from engines import Engine, version_of_wheel, with_wheel
+from patience import SECONDS
 from scale.counted import RUNS
 from slurm_cluster import SlurmCluster
 
 # Several tests may share the cores.
-pytestmark = pytest.mark.timeout(300)
 
 # ior reads what another node wrote; it is run on either number.
 ON_THREE = [name for i, name in enumerate(RUNS) if i % 2 == 0 and name != "interference"]
@@ -56,7 +56,7 @@ def run(
         for words in lines
     ]
     (cwd / "all.sh").write_text("\n".join(script))
-    done = slurm.run(["salloc", *size, "sh", "all.sh"], cwd, env=engine.settings(), timeout=280)
+    done = slurm.run(["salloc", *size, "sh", "all.sh"], cwd, env=engine.settings(), timeout=SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAILED" not in done.stdout, done.stdout + done.stderr
     results = [read_result(path) for path in cwd.glob("effio-*.jsonl")]

@@ -13,7 +13,6 @@ from results import Result, load
 from slurm_cluster import SlurmCluster
 
 # MPICH polls while it waits, and several tests may share the cores.
-pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(params=["openmpi-ompio", "mpich"])

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from engines import Engine
+from patience import SECONDS
 from results import load
 from slurm_cluster import SlurmCluster
 
 # MPICH polls while it waits, and several tests may share the cores.
-pytestmark = pytest.mark.timeout(300)
 
 EFFIO = (sys.executable, "-m", "effio")
 MEMORY = ("--memory-per-rank", "256MiB")
@@ -212,7 +212,7 @@ def submitted(
 
 
 def _wait(what: str, true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + SECONDS
     while not true():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, f"waited for {what}"
@@ -232,7 +232,7 @@ def test_a_lost_node_ends_the_run_and_what_was_measured_is_kept(
     lost = slurm.nodes_of(job)[1]
     slurm.lose(lost)
     slurm.notice_loss(lost)
-    _, errors = submitted.communicate(timeout=200)
+    _, errors = submitted.communicate(timeout=SECONDS)
     assert submitted.returncode == 6, errors
     assert "the job ended as NODE_FAIL" in errors
     # Slurm would start the job again where it may: over the first result.
@@ -251,7 +251,7 @@ def test_ctrl_c_asks_the_job_to_stop_and_to_clean_up(
     slurm: SlurmCluster, submitted: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     os.kill(submitted.pid, signal.SIGINT)
-    _, errors = submitted.communicate(timeout=200)
+    _, errors = submitted.communicate(timeout=SECONDS)
     assert submitted.returncode == 4, errors
     assert "asking the job to stop" in errors
     result = load(_only_run(tmp_path) / "result.jsonl")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from patience import SECONDS
+
 NAMES = [
     *("dens", "velx", "vely", "velz", "pres", "ener", "temp", "gamc", "game", "enuc", "gpot"),
     *("f1__", "f2__", "f3__", "f4__", "f5__", "f6__", "f7__", "f8__", "f9__"),
@@ -111,4 +113,4 @@ def write_netcdf(dump: Dump, path: Path) -> None:
         "data:\n" + "\n".join(data) + "\n}\n"
     )
     words = ["ncmpigen", "-v", "5", "-o", str(path), str(path.with_suffix(".cdl"))]
-    subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=True)

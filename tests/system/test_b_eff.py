@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from engines import ROOT, Engine, Run
+from patience import SECONDS
 
 MIB = 1 << 20
 # Everything small: a run of a few seconds.
@@ -266,7 +267,7 @@ def test_the_classic_program(classic: tuple[Run, Path]) -> None:
 
 
 def test_rings_print_the_lines_of_hpccoutf(mpi: Engine, tmp_path: Path) -> None:
-    run = mpi.run(["rings", "--rmax", "10", "--progress=none"], tmp_path, timeout=120)
+    run = mpi.run(["rings", "--rmax", "10", "--progress=none"], tmp_path)
     assert run.code == 0, run
     printed = dict(re.findall(r"^(\w+_(?:usec|GBytes))=(\S+)$", run.stdout, re.MULTILINE))
     assert len(printed) == 10
@@ -284,7 +285,7 @@ RATE = 40e6 / 8  # bytes per second of the link
 
 
 def _run(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True, text=True, timeout=30)
+    subprocess.run(words, check=True, capture_output=True, text=True, timeout=SECONDS)
 
 
 @pytest.fixture
@@ -351,7 +352,7 @@ def test_a_link_of_known_rate(
     flags += ["-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
     words = ["b-eff", *SMALL, "--patterns=counting", "--pairs=all", "--pairs-size=1MiB"]
     words.append("--call-times")
-    run = engines["mpich"].run(words, tmp_path, flags=flags, timeout=120)
+    run = engines["mpich"].run(words, tmp_path, flags=flags)
     assert run.code == 0, (run.code, run.seconds, run.stderr)
     result = run.result
     assert result.run["system"]["nodes"] == 2

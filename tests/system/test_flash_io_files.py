@@ -20,6 +20,7 @@ import pytest
 
 from array_tools import need, tool
 from engines import Engine
+from patience import SECONDS
 
 from .flash_io_by_the_book import Dump, write_hdf5, write_netcdf
 
@@ -45,7 +46,7 @@ def differ(*words: object) -> bool:
     if shutil.which(str(words[0])) is None:
         pytest.skip(f"no {words[0]} here")
     done = subprocess.run(
-        list(map(str, words)), capture_output=True, text=True, timeout=60, check=False
+        list(map(str, words)), capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     assert "not comparable" not in done.stdout or done.returncode == 1, done.stdout
@@ -122,7 +123,7 @@ def test_files_equal_those_that_the_original_writes(any_engine: Engine, tmp_path
         pytest.skip("EFFIO_FLASH_IO names no program of an original")
     ours = written(any_engine, "pnetcdf", tmp_path)
     prefix = tmp_path / "theirs_"
-    theirs = any_engine.run(["-f", prefix], tmp_path, program=Path(original), timeout=120)
+    theirs = any_engine.run(["-f", prefix], tmp_path, program=Path(original))
     assert theirs.code == 0, theirs
     for kind, path in ours.items():
         assert not differ("ncmpidiff", path, f"{prefix}ncmpi_{kind}_0000.nc")

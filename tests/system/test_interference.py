@@ -11,6 +11,7 @@ import pytest
 from effio.report.build import load, report_of
 from engines import Engine
 from interference_runs import interfere, of_turn, turns
+from patience import SECONDS
 from results import Result
 from results import load as results_of
 
@@ -170,7 +171,7 @@ def test_a_group_that_takes_no_virtual_time_ends_the_run(
     run = any_engine.run(
         ["interference", "-g", f"1: ior {SIM} --block 1MiB", "-g", names, "--rounds", "1"],
         tmp_path,
-        timeout=60,
+        timeout=SECONDS,
     )
     assert run.code == 2, run
     assert run.result.end is not None

@@ -15,6 +15,7 @@ import pytest
 
 from engines import Engine
 from ior_runs import MIB, classic, left, timestamp
+from patience import SECONDS
 
 
 def test_defect_1_exit_code_does_not_count_errors(any_engine: Engine, tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_defect_10_no_space_is_an_error_with_its_place(
     run = engine.run(
         ["classic", "ior", "-a", *api.split(), "-w", "-D", "60", "-o", full / "f", "-b", "32m"],
         tmp_path,
-        timeout=90,
+        timeout=SECONDS,
     )
     assert run.code == 3, run
     assert run.results[-1].status == "io_error"

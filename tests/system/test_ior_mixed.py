@@ -198,7 +198,7 @@ def test_a_signal_ends_a_call_that_is_held(any_engine: Engine, tmp_path: Path) -
     job.wait_until("the file", lambda: (tmp_path / "data" / "ior").exists())
     for rank in job.ranks():
         os.kill(rank, signal.SIGUSR1)
-    run = job.finish(60)
+    run = job.finish()
     assert run.code == 4, run
     assert run.result.status == "interrupted"
     assert left(tmp_path / "data") == []

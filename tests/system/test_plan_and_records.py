@@ -18,7 +18,9 @@ MESSAGES = "message-latency=100us,message-rate=1GB/s"
 # Small sizes; a benchmark that is not here runs with its defaults.
 SMALL: dict[str, list[str]] = {
     "b-eff-io": ["--time=2s", "--memory-per-rank=128MiB", "--partitions=2", "--max-bytes=80MiB"],
-    "b-eff": ["--memory-per-rank=1MiB", f"--backend-options={MESSAGES}"],
+    "b-eff": [
+        *("--memory-per-rank=1MiB", "--loop-time=1ms", f"--backend-options={MESSAGES}"),
+    ],
     "rings": ["--latency-time=1ms", f"--backend-options={MESSAGES}"],
     "ior": ["--block=256KiB", "--transfer=64KiB", "--repetitions=2", "--files=per-process"],
     "flash-io": ["--cells=8", "--blocks=2", "--repetitions=2", "--read=all", "--dumps=2"],

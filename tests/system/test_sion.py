@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
+from patience import SECONDS
 from sion_files import Writer, records
 
 # Five ranks with chunks of 1 to 6 for each stream: 512-byte chunks, sizes to the byte.
@@ -23,7 +24,7 @@ ASKED = [512, 512, 500, 512, 512]
 
 def stream(engine: Engine, path: Path, *words: object) -> bytes:
     command = [str(w) for w in (engine.program, "sion", "cat", path, *words)]
-    return subprocess.run(command, capture_output=True, check=True, timeout=90).stdout
+    return subprocess.run(command, capture_output=True, check=True, timeout=SECONDS).stdout
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -333,7 +334,7 @@ def test_the_originals_tools_take_our_containers(
         "sionsplit": ["-d", "6", path, tmp_path / "task."],
         "sioncat": ["-t", "1", "-o", tmp_path / "one", path],
     }[tool]
-    subprocess.run([tool, *map(str, arguments)], check=True, timeout=90)
+    subprocess.run([tool, *map(str, arguments)], check=True, timeout=SECONDS)
     if tool == "sionsplit":
         found = [found.read_bytes() for found in sorted(tmp_path.glob("task.*"))]
         assert [hashlib.sha256(f).digest() for f in found] == [

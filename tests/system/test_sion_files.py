@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
+from patience import SECONDS
 from sion_files import Writer
 
 # Of each rank three blocks of 40 kB.
@@ -211,7 +212,7 @@ def test_a_hole_that_claims_to_be_a_list_costs_no_memory(
             [*limited, command, str(data / "out.sion")],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             env=any_engine.environment(),
             check=False,
         )

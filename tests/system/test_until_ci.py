@@ -343,7 +343,7 @@ def test_random_rings_have_a_time(any_engine: Engine, tmp_path: Path) -> None:
 
 def rounds_of(engine: Engine, where: Path, *words: str) -> Run:
     more = [] if words[0] != "b-eff-io" else ["--dir", where / "data"]
-    run = engine.run([*words, *more], where, ranks=2, timeout=240)  # ten rounds of rings
+    run = engine.run([*words, *more], where, ranks=2)  # ten rounds of rings
     assert run.code == 0, run
     return run
 
