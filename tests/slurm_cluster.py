@@ -252,7 +252,7 @@ class SlurmCluster:
         self._start_node(node)
         self.settle()
 
-    def settle(self, seconds: float = 60) -> None:
+    def settle(self, seconds: float = SECONDS) -> None:
         """Cancels what is queued or running, and waits until all nodes are idle again."""
         jobs = self.run(["squeue", "--noheader", "--format=%i"]).stdout.split()
         if jobs:

@@ -255,14 +255,19 @@ def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
             _draw_legend(canvas, sub, axes_row, figure.kind)
     if not figure.bands:
         _draw_legend(canvas, canvas, everything, figure.kind)
+    _put_title(canvas, figure.title, subtitle)
+    width = canvas.get_figwidth()
     _make_room(figure, canvas, everything, len(rows), wide)
-    canvas.suptitle(
-        _wrapped(figure.title, _letters(canvas, 8))
-        + ("\n" + _wrapped(subtitle, _letters(canvas, 8)) if subtitle else ""),
-        fontsize=8,
-    )
-    _make_room(figure, canvas, everything, len(rows), wide)
+    if canvas.get_figwidth() != width:
+        _put_title(canvas, figure.title, subtitle)
+        _make_room(figure, canvas, everything, len(rows), wide)
     return canvas
+
+
+def _put_title(canvas: Canvas, title: str, subtitle: str) -> None:
+    """Its lines are as long as the canvas is wide."""
+    lines = [_wrapped(text, _letters(canvas, 8)) for text in (title, subtitle) if text]
+    canvas.suptitle("\n".join(lines), fontsize=8)
 
 
 def _letters(canvas: Canvas, points: float) -> int:
