@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
-from effio.judge.statistics import Interval
+from effio.judge import Interval
 from effio.report.build import report_of
 from effio.report.model import Axis, Column, Finding, Panel, Series, Table
 from effio.report.parts import (

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from effio.judge import guard, statistics
+from effio.judge import Interval, guard, statistics
 
 
 def test_summary_manually() -> None:
@@ -50,12 +50,10 @@ def test_repetitions_that_decide_are_those_of_the_tables() -> None:
 def test_interval_of_a_median_by_order_statistics() -> None:
     # Binomial tables: 40 and 60 of 99; of six the extremes (2/64 outside), of five nothing (2/32).
     found = statistics.median_interval([float(v) for v in range(99, 0, -1)])
-    assert found == statistics.Interval(40.0, 60.0)
-    assert statistics.median_interval([3.0, 1, 2, 6, 5, 4]) == statistics.Interval(1.0, 6.0)
+    assert found == Interval(40.0, 60.0)
+    assert statistics.median_interval([3.0, 1, 2, 6, 5, 4]) == Interval(1.0, 6.0)
     assert statistics.median_interval([1.0, 2, 3, 4, 5]) is None
-    assert statistics.median_interval([float(v) for v in range(1, 10)]) == (
-        statistics.Interval(2.0, 8.0)
-    )
+    assert statistics.median_interval([float(v) for v in range(1, 10)]) == Interval(2.0, 8.0)
 
 
 def test_ratio_of_two_samples_manually() -> None:

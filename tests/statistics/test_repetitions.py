@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from effio.judge import detection, repetitions, statistics
+from effio.judge import Interval, detection, repetitions, statistics
 from effio.judge.repetitions import Grade, Oddity, Statement, statement
-from effio.judge.statistics import Interval
 from noise_kinds import KINDS
 
 QUIET = (1.0, 1.02, 0.99, 1.01, 0.98, 1.005, 0.995, 1.015, 0.985, 1.0)

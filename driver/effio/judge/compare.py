@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
-from effio.judge import blocks, order, repetitions, statistics
+from effio.judge import FEWEST, blocks, order, repetitions, statistics
 from effio.judge.alone import Alone, alone_in
-from effio.judge.detection import FEWEST
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary

@@ -25,8 +25,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]
 
-# With fewer values neither spread nor trend can be estimated.
-FEWEST = 5
 LEVEL = 0.01
 # From this number on neighbors can be compared.
 FEWEST_NEIGHBORS = 10

@@ -17,9 +17,9 @@ from enum import Enum
 import numpy as np
 
 from effio import text as fmt
-from effio.judge import detection, statistics
-from effio.judge.detection import FEWEST, Floats
-from effio.judge.statistics import Interval, Summary
+from effio.judge import FEWEST, Interval, detection, statistics
+from effio.judge.detection import Floats
+from effio.judge.statistics import Summary
 
 RELIABLE_FROM = 60
 # A first level of at most this share of the repetitions is a start-up.

@@ -16,21 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from effio.judge import Interval
+
 # With two there is a deviation, but an interval some thirteen times as wide as that of ten.
 FEWEST = 3
 SIGNIFICANCE = 0.05
 # A difference of which it is said that it would have been seen is found so often.
 POWER = 0.95
 _FAR = 30.0
-
-
-@dataclass(frozen=True)
-class Interval:
-    low: float
-    high: float
-
-    def contains(self, value: float) -> bool:
-        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True)

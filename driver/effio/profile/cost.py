@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from effio.judge import statistics
-from effio.judge.detection import FEWEST
-from effio.judge.statistics import Interval
+from effio.judge import FEWEST, Interval, statistics
 
 Floats = NDArray[np.float64]
 # As many as five repetitions of one size leave (judge/repetitions.py).

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from effio import text as fmt
-from effio.judge import repetitions
+from effio.judge import Interval, repetitions
 from effio.judge.samples import Judged
-from effio.judge.statistics import Interval
 from effio.profile.cost import Cost, Timed, Work, fit
 from effio.profile.model import Profile
 from effio.profile.steps import Imitation, Measures

@@ -11,6 +11,7 @@ from dataclasses import replace
 from statistics import fmean, geometric_mean
 
 from effio import text as fmt
+from effio.judge import FEWEST
 from effio.report import generic
 from effio.report.common import certainty
 from effio.report.model import (
@@ -225,8 +226,6 @@ def pattern_table(result: Result) -> Table:
 
 
 def repetition_finding(result: Result) -> Finding | None:
-    from effio.judge.detection import FEWEST  # numpy: not at every start
-
     members = members_of(result.figure("b_eff"))
     spread = members.repetitions_spread_fraction
     mean = members.repetitions_mean_bytes_per_second

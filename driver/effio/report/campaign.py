@@ -15,11 +15,10 @@ from effio.campaign.figures import figures_of
 from effio.campaign.file import Campaign
 from effio.campaign.state import series_name, state_of
 from effio.config.site import load_site
+from effio.judge import FEWEST, Interval
 from effio.judge.accept import accept
-from effio.judge.detection import FEWEST
 from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
-from effio.judge.statistics import Interval
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale

@@ -13,8 +13,8 @@ from effio.campaign.expression import Value, spelled
 from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
 from effio.campaign.state import FOLDER
 from effio.errors import EffioError
+from effio.judge import Interval
 from effio.judge.samples import Judged
-from effio.judge.statistics import Interval
 from effio.report.campaign import axes_of, interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (

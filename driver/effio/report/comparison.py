@@ -9,8 +9,8 @@ from statistics import geometric_mean
 
 from effio import text as fmt
 from effio.config.site import load_site
+from effio.judge import FEWEST
 from effio.judge.compare import NO_NUMBERS, Comparison, Line, Overall
-from effio.judge.detection import FEWEST
 from effio.judge.samples import Key, Scalar
 from effio.judge.verdicts import Verdict
 from effio.report.common import access_style, grouped, unique

@@ -11,8 +11,8 @@ from typing import Any
 
 from effio import text as fmt
 from effio.campaign.expression import as_number
+from effio.judge import Interval
 from effio.judge.repetitions import Statement, statement
-from effio.judge.statistics import Interval
 from effio.report.model import Axis, Series
 from effio.store.option_values import coordinate_text
 

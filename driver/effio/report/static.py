@@ -256,9 +256,9 @@ def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
     if not figure.bands:
         _draw_legend(canvas, canvas, everything, figure.kind)
     _put_title(canvas, figure.title, subtitle)
-    width = canvas.get_figwidth()
+    wide_before = canvas.get_figwidth()
     _make_room(figure, canvas, everything, len(rows), wide)
-    if canvas.get_figwidth() != width:
+    if canvas.get_figwidth() != wide_before:
         _put_title(canvas, figure.title, subtitle)
         _make_room(figure, canvas, everything, len(rows), wide)
     return canvas

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.judge import statistics
-from effio.judge.detection import FEWEST
+from effio.judge import FEWEST, statistics
 from effio.judge.repetitions import statement
 from effio.judge.verdicts import Verdict
 from effio.store import safe_files

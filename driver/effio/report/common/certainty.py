@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
+from effio.judge import FEWEST, Interval
 from effio.store.records import Figure
-
-if TYPE_CHECKING:
-    from effio.judge.statistics import Interval
 
 ONCE = "measured once"
 NO_INTERVAL = "it has no interval"
@@ -19,8 +16,6 @@ FEW = "fewer than five repetitions have no interval"
 
 def bounds_of(figure: Figure | None) -> Interval | None:
     """The 95 % interval of its mean."""
-    from effio.judge.statistics import Interval  # numpy and scipy: not at every start
-
     of = figure.samples if figure is not None else None
     if of is None or of.low95 is None or of.high95 is None:
         return None
@@ -61,8 +56,6 @@ def shown_bounds(figure: Figure) -> Interval | None:
 
 
 def _are_few(figure: Figure | None) -> bool:
-    from effio.judge.detection import FEWEST
-
     of = figure.samples if figure is not None else None
     return of is not None and of.count < FEWEST
 

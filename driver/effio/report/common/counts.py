@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from effio import text as fmt
+from effio.judge import FEWEST
 from effio.report.model import Headline
 from effio.store.evidence import evidence_of, words_of
 from effio.store.members import members_of
@@ -20,8 +21,6 @@ ONE_REPETITION = "one repetition says nothing about the next"
 def interval_of(figure: Figure | None, share: bool = False) -> str:
     """ "± 1.2 MB/s (95 %)", the range of fewer than five repetitions, or why it has none. Empty
     for a figure that is not a mean. `share`: fractions are shown as percentages."""
-    from effio.judge.detection import FEWEST  # numpy: not at every start
-
     if figure is None:
         return ""
     samples = figure.samples

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
+from effio.judge import FEWEST
 from effio.report.common import certainty
 from effio.report.common.names import differing, place_text
 from effio.report.common.spread import Repeated, spread_table
@@ -107,8 +108,6 @@ def _passes_table(passes: Sequence[tuple[Measurement, Members]]) -> Table:
 
 
 def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | None:
-    from effio.judge.detection import FEWEST  # numpy: not at every start
-
     means = _means(result)
     passes = [
         (m, one)
