@@ -9,8 +9,8 @@ import pytest
 
 from driver import made
 from driver.all_members import Amount, lines_of
-from effio.judge.compare import Side, compare
-from effio.judge.samples import Judged
+from effio.judge.compare import compare
+from effio.judge.samples import Judged, Side
 from effio.report.html import render
 from effio.report.listing import line_of
 from effio.report.points import points_of, table_of

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from driver import made
-from effio.judge.compare import Comparison, Side, Terms, compare
+from effio.judge.compare import Comparison, Terms, compare
 from effio.judge.differences import _NO_WORKLOAD
-from effio.judge.samples import Judged
+from effio.judge.samples import Judged, Side
 from effio.judge.verdicts import NoVerdict, Verdict
 from effio.judge.views import line_text
 from effio.report.comparison import gain_figure, lines_table

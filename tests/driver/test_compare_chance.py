@@ -13,8 +13,8 @@ import pytest
 
 import effio.judge.compare as compare_module
 from driver.test_compare import cell, night, run
-from effio.judge.compare import Side, compare
-from effio.judge.samples import Judged
+from effio.judge.compare import compare
+from effio.judge.samples import Judged, Side
 
 if sys.version_info >= (3, 11):
     import tomllib

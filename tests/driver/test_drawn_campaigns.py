@@ -22,9 +22,9 @@ from driver.test_page_tuning import CALLED, TUNING
 from driver.test_report_b_eff import GB, PAIRS, made_lines
 from effio.campaign.file import Chart
 from effio.judge.accept import accept
-from effio.judge.compare import Comparison, Side, compare
+from effio.judge.compare import Comparison, compare
 from effio.judge.rules import load_rules
-from effio.judge.samples import Judged
+from effio.judge.samples import Judged, Side
 from effio.report.acceptance import acceptance_section
 from effio.report.build import report_of
 from effio.report.campaign import campaign_report, runs_of

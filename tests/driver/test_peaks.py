@@ -13,7 +13,8 @@ from driver.conftest import Effio
 from driver.test_campaign_page import MB, _run
 from driver.test_compare import cell, run
 from effio.config.site import PeakSettings
-from effio.judge.compare import Side, compare
+from effio.judge.compare import compare
+from effio.judge.samples import Side
 from effio.report.campaign import campaign_report, runs_of
 from effio.report.comparison import comparison_section
 from effio.report.draw import styles_of

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -157,3 +158,29 @@ def test_output_in_ascii(effio: Effio) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
     assert "+ " in done.stdout
+
+
+def test_a_run_that_needs_no_statistics_loads_none(with_engine: Effio) -> None:
+    """Loading numpy and scipy takes longer than the rest of a short command."""
+    small = ["--backend", "null", "--block", "64KiB", "--transfer", "64KiB"]
+    for words in (
+        ["run", "ior", "--ranks", "1", *small, "--quiet"],
+        ["runs"],
+        ["show", "last"],
+        ["note", "last", "quiet"],
+        ["report", "last", "--output", "page.html"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "effio", *words],
+            cwd=with_engine.cwd,
+            env=with_engine.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "effio.cli.main" in loaded
+        assert not loaded & {"numpy", "scipy", "matplotlib", "duckdb"}, words

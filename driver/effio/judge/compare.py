@@ -17,7 +17,7 @@ from effio import text as fmt
 from effio.judge import FEWEST, blocks, order, repetitions, statistics
 from effio.judge.alone import Alone, alone_in
 from effio.judge.differences import Difference, differences, other_workload
-from effio.judge.samples import Judged, Key, Sample, samples_of
+from effio.judge.samples import Judged, Key, Sample, Side, samples_of
 from effio.judge.statistics import Ratio, Summary
 from effio.judge.verdicts import NoVerdict, Verdict
 
@@ -30,12 +30,6 @@ CONTROL = 0.02
 # If a drift explains this share of a difference, the difference is not reported.
 _EXPLAINED = 0.25
 _PLACES = frozenset({"cache", "device"})
-
-
-@dataclass(frozen=True)
-class Side:
-    name: str
-    runs: Sequence[Judged]
 
 
 @dataclass(frozen=True)

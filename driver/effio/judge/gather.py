@@ -14,8 +14,7 @@ from pathlib import Path
 
 from effio.campaign.state import FOLDER, scale_of, series_name, state_of
 from effio.errors import EffioError
-from effio.judge.compare import Side
-from effio.judge.samples import Judged
+from effio.judge.samples import Judged, Side
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
 from effio.store.notes import tags_of
 from effio.store.run_record import CampaignPart

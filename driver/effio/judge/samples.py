@@ -25,6 +25,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Side:
+    """One of two sets of runs that are compared."""
+
+    name: str
+    runs: Sequence[Judged]
+
+
+@dataclass(frozen=True)
 class Key:
     """What is measured: equal keys are the same measurement. `axes` are in the order of names."""
 

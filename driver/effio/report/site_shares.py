@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from effio.config.site import PeakSettings
-from effio.judge.compare import Comparison, Line, Side
-from effio.judge.samples import Judged, Key, key_of
+from effio.judge.compare import Comparison, Line
+from effio.judge.samples import Judged, Key, Side, key_of
 from effio.report.model import Cell, Column, Quantity, Section, Table
 from effio.report.peaks import Peak, SitePeaks
 from effio.report.registry import reporter_of
