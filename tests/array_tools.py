@@ -4,7 +4,6 @@ a run ends that they fail."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,15 +15,13 @@ from engines import Engine, Run
 from patience import SECONDS
 
 
-def missing(engine: Engine, backend: str, where: Path) -> str:
+def missing(engine: Engine, backend: str) -> str:
     """Why the engine does not have the backend of arrays; empty if it has."""
-    described = json.loads(engine.alone(["describe", "backends"], where).stdout)
-    row = next(b for b in described if b["name"] == backend and b["serves"] == "arrays")
-    return row["missing"] or ""
+    return engine.missing(backend, "arrays")
 
 
-def need(engine: Engine, backend: str, where: Path) -> None:
-    if why := missing(engine, backend, where):
+def need(engine: Engine, backend: str) -> None:
+    if why := missing(engine, backend):
         pytest.skip(f"{backend}: {why}")
 
 

@@ -9,6 +9,8 @@ A flavour is an MPI library with one of its MPI-IO implementations: `openmpi-omp
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import os
 import signal
 import subprocess
@@ -243,6 +245,11 @@ class Engine:
     def is_openmpi(self) -> bool:
         return self.name.startswith("openmpi")
 
+    def missing(self, backend: str, serves: str) -> str:
+        """Why this program has no such backend for "bytes", "arrays" ...; empty if it has."""
+        (row,) = (b for b in _backends(self) if (b["name"], b["serves"]) == (backend, serves))
+        return row["missing"] or ""
+
     def needs_ranks(self, ranks: int) -> None:
         """Skips the test where this MPI cannot be tested with this many ranks."""
         import pytest
@@ -337,6 +344,21 @@ class Engine:
         """The program without a launcher."""
         command = [str(w) for w in [self.program, *words]]
         return Job(self, command, cwd, self.environment()).finish(timeout)
+
+
+@functools.cache
+def _backends(engine: Engine) -> list[dict[str, Any]]:
+    """What it says of its backends, asked once."""
+    done = subprocess.run(
+        [engine.program, "describe", "backends"],
+        env=engine.environment(),
+        capture_output=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    described = json.loads(done.stdout)
+    assert isinstance(described, list)
+    return described
 
 
 def two_nodes(engine: Engine, words: Sequence[object]) -> list[str]:

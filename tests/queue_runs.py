@@ -4,7 +4,6 @@ forbids one."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -32,14 +31,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-def needs_uring(engine: Engine, where: Path) -> None:
+def needs_uring(engine: Engine) -> None:
     """Skips the test where this program has no io_uring."""
-    reported = engine.alone(["describe", "backends"], where)
-    (row,) = [
-        r for r in json.loads(reported.stdout) if r["name"] == "uring" and r["serves"] == "bytes"
-    ]
-    if row["missing"]:
-        pytest.skip(row["missing"])
+    if why := engine.missing("uring", "bytes"):
+        pytest.skip(why)
 
 
 def without_io_uring(

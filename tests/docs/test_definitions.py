@@ -253,7 +253,7 @@ def test_the_variables_of_flash_io() -> None:
 
 
 def test_the_files_of_flash_io(any_engine: Engine, tmp_path: Path) -> None:
-    need(any_engine, "pnetcdf", tmp_path)
+    need(any_engine, "pnetcdf")
     for row in table("flash-io.md", "P", "n").dicts():
         plan = _plan(
             any_engine, tmp_path, "flash-io", "--plan-ranks", row["P"], "--cells", row["n"]

@@ -49,7 +49,7 @@ def check_found(run: Run, codes: set[int]) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_read_fails_on_one_rank(faulty: Faulty, library: str) -> None:
-    need(faulty.engine, library, faulty.place)
+    need(faulty.engine, library)
     words = ["libraries", "--libraries", library, "--processes", "2", "--edges", "16", *QUICK]
     own = library.endswith("-fpp")
     file = f"libraries_{library}_none" + (".001" if own else "")
@@ -87,7 +87,7 @@ def test_a_disk_runs_full(
     engine: Engine, mount: Callable[..., Path], tmp_path: Path, benchmark: str, library: str
 ) -> None:
     """1 MiB where 1.9 MiB (libraries, on two processes) or 1.6 MiB (flash-io) want to go."""
-    need(engine, library, tmp_path)
+    need(engine, library)
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
     words: list[str] = {
         "flash-io": ["flash-io", "--blocks", "8", "--read", "all", "--backend", library],
@@ -105,7 +105,7 @@ def test_hdf5_on_a_full_disk_is_not_closed_at_the_end(
 ) -> None:
     """HDF5 closes in MPI_Finalize what was left open: one rank with blocks of 12^3 cells died there
     by a signal, two ranks waited for each other where no watchdog was left."""
-    need(engine, "hdf5", tmp_path)
+    need(engine, "hdf5")
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
     words = ["flash-io", "--cells", "12", "--blocks", "8", "--backend", "hdf5", *QUICK]
     for ranks in (1, 2):

@@ -84,7 +84,7 @@ def test_a_link_in_the_place_of_the_next_dump(
     tmp_path: Path,
     data: Path,
 ) -> None:
-    need(any_engine, backend, tmp_path)
+    need(any_engine, backend)
     victim = tmp_path / "victim"
     victim.write_bytes(PRECIOUS)
     job = any_engine.start([*FLASH, *DUMPS, "--backend", backend, "--dir", data], tmp_path)

@@ -73,7 +73,7 @@ def test_a_full_disk_is_reported_with_the_place(
 ) -> None:
     """OMPIO says that nothing was moved, Open MPI's ROMIO that there is an I/O error."""
     if way == "uring":
-        needs_uring(engine, tmp_path)
+        needs_uring(engine)
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
     words = words_of(way, place, "--queue-depth=8", "--block=1MiB", "--transfer=4KiB")
     run = engine.run([*words, "--max-bytes=1GiB", patience(engine)], tmp_path)
@@ -104,7 +104,7 @@ def test_a_file_that_may_not_grow_is_reported_with_the_place(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Files of 40 MiB at most; what was under way when the first failed may fail, too."""
-    needs_uring(any_engine, tmp_path)
+    needs_uring(any_engine)
     words = words_of("uring", data, "--queue-depth=8", "--block=64MiB", "--transfer=1MiB")
     run = any_engine.run(words, tmp_path, ranks=1, prefix=["sh", "-c", LIMITED, "limited"])
     assert run.code == 3, run
@@ -120,7 +120,7 @@ def test_memory_that_may_not_be_locked_is_reported_and_done_without(
     any_engine: Engine, elsewhere: Path
 ) -> None:
     """16 slots of 64 KiB to read into, and 16 of 1 MiB more to write from: past 64 KiB."""
-    needs_uring(any_engine, elsewhere)
+    needs_uring(any_engine)
     data = elsewhere / "data"
     data.mkdir(mode=0o777)
     data.chmod(0o777)
@@ -144,7 +144,7 @@ def test_memory_that_may_not_be_locked_is_reported_and_done_without(
 
 
 def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    needs_uring(any_engine, tmp_path)
+    needs_uring(any_engine)
     run = without_io_uring(
         any_engine, words_of("uring", data, "--queue-depth=4", "--transfer=4KiB"), tmp_path
     )
@@ -157,7 +157,7 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
 def paced(engine: Engine, way: str, tmp_path: Path, data: Path, *more: str) -> Job:
     """A run of some minutes that has begun to write: 1 GiB at 20 MB/s."""
     if way == "uring":
-        needs_uring(engine, tmp_path)
+        needs_uring(engine)
     words = words_of(way, data, "--queue-depth=16", "--block=512MiB", "--transfer=64KiB", *more)
     words += ["--rate-limit=20MB/s", "--phases=write", "--max-bytes=3GiB"]
     job = engine.start(words, tmp_path)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from array_tools import need, tool
+from array_tools import missing, need, tool
 from engines import Engine
 
 MIB = 1 << 20
@@ -26,7 +25,7 @@ BACKENDS = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortra
 def test_what_was_written_is_read_back_whole(
     engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     run = engine.run(
         [
             *SMALL,
@@ -61,7 +60,7 @@ def test_what_was_written_is_read_back_whole(
 
 
 def test_pnetcdf_files_are_those_of_the_port(engine: Engine, tmp_path: Path, data: Path) -> None:
-    need(engine, "pnetcdf", tmp_path)
+    need(engine, "pnetcdf")
     run = engine.run(
         [*SMALL, "--backend", "pnetcdf", "--keep", "--dir", data, "--prefix", "it_"], tmp_path
     )
@@ -85,7 +84,7 @@ def test_pnetcdf_files_are_those_of_the_port(engine: Engine, tmp_path: Path, dat
 
 
 def test_hdf5_files_are_those_of_the_original(engine: Engine, tmp_path: Path, data: Path) -> None:
-    need(engine, "hdf5", tmp_path)
+    need(engine, "hdf5")
     run = engine.run(
         [*SMALL, "--backend", "hdf5", "--keep", "--memory", "in-place", "--dir", data], tmp_path
     )
@@ -169,7 +168,7 @@ def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, 
 
 def test_independent_and_blocking_calls(engine: Engine, tmp_path: Path, data: Path) -> None:
     for backend in ("pnetcdf", "hdf5"):
-        need(engine, backend, tmp_path)
+        need(engine, backend)
         for n, words in enumerate((["--access", "independent"], ["--calls", "blocking"])):
             out = tmp_path / f"{backend}{n}"
             out.mkdir()
@@ -195,7 +194,7 @@ def test_independent_and_blocking_calls(engine: Engine, tmp_path: Path, data: Pa
 
 
 def test_the_classic_command_line(engine: Engine, tmp_path: Path, data: Path) -> None:
-    need(engine, "pnetcdf", tmp_path)
+    need(engine, "pnetcdf")
     run = engine.run(["classic", "flash_benchmark_io", "-f", f"{data}/it_"], tmp_path)
     assert run.code == 0, run
     amounts = [float(x) for x in re.findall(r"I/O amount +: +([\d.]+)  MiB", run.stdout)]
@@ -261,8 +260,7 @@ def test_a_library_that_is_not_there_says_so(
     if "mpich" not in engines:
         pytest.skip("no engine without PnetCDF is built here")
     engine = engines["mpich"]
-    described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
-    if not next(b for b in described if b["name"] == "pnetcdf")["missing"]:
+    if not missing(engine, "pnetcdf"):
         pytest.skip("this engine has PnetCDF")
     for words in (["flash-io", "--backend", "pnetcdf"], ["libraries", "--libraries", "pnetcdf"]):
         run = engine.alone([*words, "--dir", data], tmp_path)

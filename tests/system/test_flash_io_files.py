@@ -31,7 +31,7 @@ UNKNOWN = ("--exclude-path", "/file creation time", "--exclude-path", "/FLASH ve
 
 def written(engine: Engine, backend: str, tmp_path: Path, *words: object) -> dict[str, Path]:
     """The three files of a run of ours, by kind."""
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     place = tmp_path / "ours"
     place.mkdir()
     files = ("--backend", backend, "--keep", "--dir", place, "--quiet")
@@ -133,7 +133,7 @@ def test_sizes_are_the_rows_of_the_formula(any_engine: Engine, tmp_path: Path) -
     """docs/definitions/flash-io.md, 4 ranks, block edge 8: 30.33, 2.56 and 3.63 MiB, 36.52 MiB in
     all."""
     any_engine.needs_ranks(4)
-    need(any_engine, "pnetcdf", tmp_path)
+    need(any_engine, "pnetcdf")
     words = ["classic", "flash_benchmark_io", "-f", tmp_path / "it_"]
     run = any_engine.run(words, tmp_path, ranks=4)
     assert run.code == 0, run

@@ -31,7 +31,7 @@ DESCRIBED = ("pnetcdf", "hdf5", "netcdf4")
 
 def leave(engine: Engine, backend: str, tmp_path: Path, data: Path, *words: object) -> Path:
     """The checkpoint that a run with --keep leaves; of one file per process that of rank 1."""
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     place = tmp_path / "written"
     place.mkdir()
     files = ("--files", "checkpoint", "--keep", "--dir", data)
@@ -85,7 +85,7 @@ def test_other_numbers_of_ranks_read(
 ) -> None:
     """Three ranks wrote 3 + 4 + 5 blocks; fewer ranks read them, and more."""
     any_engine.needs_ranks(4)
-    need(any_engine, backend, tmp_path)
+    need(any_engine, backend)
     run = any_engine.run([*WORDS, "--keep", "--dir", data, "--backend", backend], tmp_path, ranks=3)
     assert run.code == 0, run
     for ranks in (1, 2, 4):
@@ -200,7 +200,7 @@ def test_what_is_next_to_the_blocks_is_checked(
 ) -> None:
     """CDF-5 keeps an attribute as its name, padded to four bytes, type and count, and its value
     with the highest byte first."""
-    need(any_engine, "pnetcdf", tmp_path)
+    need(any_engine, "pnetcdf")
     checkpoint = leave(any_engine, "pnetcdf", tmp_path, data)
     content = bytearray(checkpoint.read_bytes())
     named = len(name).to_bytes(8, "big") + name.encode()

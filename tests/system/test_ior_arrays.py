@@ -22,7 +22,7 @@ def classic(
     engine: Engine, where: Path, line: str, ranks: int = 2, code: int = 0, **more: Any
 ) -> Run:
     """A run in `where`; `line` begins with the library after -a."""
-    need(engine, LIBRARY[line.split()[0]], where)
+    need(engine, LIBRARY[line.split()[0]])
     run = engine.run(["classic", "ior", "-a", *line.split()], where, ranks=ranks, **more)
     assert run.code == code, run
     return run
@@ -130,7 +130,7 @@ def test_what_was_written_is_read_back_whole(
     engine: Engine, tmp_path: Path, data: Path, way: str
 ) -> None:
     backend, *words = WAYS[way]
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     # PnetCDF takes any number of bytes.
     transfer = 4095 if backend == "pnetcdf" else 4104
     run = engine.run(
@@ -178,7 +178,7 @@ def test_a_stonewall_leaves_a_file_that_can_be_read(mpi: Engine, tmp_path: Path,
 def test_hints_reach_the_library(mpi: Engine, tmp_path: Path) -> None:
     (tmp_path / "hints").write_text("IOR_HINT__MPI__cb_buffer_size=1048576\n")
     for api in LIBRARY:
-        if missing(mpi, LIBRARY[api], tmp_path):
+        if missing(mpi, LIBRARY[api]):
             continue
         run = classic(mpi, tmp_path, f"{api} -w -H -U hints -o f -b 64k -t 64k")
         (write,) = run.results[-1].measurements
@@ -217,7 +217,7 @@ def test_defect_6_reordered_reads_take_another_nodes_blocks(
 ) -> None:
     # PnetCDF ignored the shift. Ranks 0 and 3 are on one node: only 1 or 2 may read block 0.
     any_engine.needs_ranks(4)
-    need(any_engine, LIBRARY[api], tmp_path)
+    need(any_engine, LIBRARY[api])
     common = f"classic ior -a {api} -o f -b 24k -t 8k -s 2 -G 5 -k".split()
     environment = any_engine.environment()
     write = two_nodes(any_engine, [*common, "-w"])
@@ -284,7 +284,7 @@ def test_a_full_disk_ends_the_run_with_an_error(
 ) -> None:
     """Of 16 MiB 4 find room. Under ROMIO a rank that fails leaves HDF5's collective call, in which
     the others wait for it: there the watchdog ends the run."""
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     full = mount("-t", "tmpfs", "-o", "size=4m", "none")
     words = ["ior", "--quiet", "--backend", backend, "--phases", "write", "--block", "8MiB"]
     words += ["--transfer", "1MiB", "--max-bytes", "1GiB", "--watchdog", "8s", "--dir", str(full)]
@@ -357,7 +357,7 @@ def test_what_cannot_be_had_is_refused_before_a_file_is_touched(
 def test_what_our_own_options_cannot_have_is_refused(
     any_engine: Engine, tmp_path: Path, data: Path, words: list[str], text: str
 ) -> None:
-    need(any_engine, words[0], tmp_path)
+    need(any_engine, words[0])
     run = any_engine.run(["ior", "--dir", data, "--backend", *words], tmp_path)
     assert run.code == 2, run
     assert text in run.stderr
@@ -367,7 +367,7 @@ def test_what_our_own_options_cannot_have_is_refused(
 def test_a_missing_library_says_so(engines: dict[str, Engine], tmp_path: Path) -> None:
     for engine in engines.values():
         for api, backend in LIBRARY.items():
-            if not (why := missing(engine, backend, tmp_path)):
+            if not (why := missing(engine, backend)):
                 continue
             run = engine.alone(["classic", "ior", "-a", api, "-o", "f"], tmp_path)
             assert run.code == 6, run

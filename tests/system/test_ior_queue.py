@@ -20,7 +20,7 @@ WAYS = ("uring", "mpiio")
 def _present(any_engine: Engine, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     (tmp_path / "data").mkdir(exist_ok=True)
     if "mpiio" not in request.node.name and "collective" not in request.node.name:
-        needs_uring(any_engine, tmp_path)
+        needs_uring(any_engine)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -50,7 +50,7 @@ def test_a_container_is_compared_with_files_of_processes(
 def test_every_library_writes_and_reads_the_same_data(
     engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    with_hdf5 = not missing(engine, "hdf5", tmp_path)
+    with_hdf5 = not missing(engine, "hdf5")
     if shutil.which(f"h5pcc.{engine.name.split('-')[0]}"):
         assert with_hdf5, "HDF5 for this MPI is installed and not in the engine"
     run = engine.run([*SMALL, "--hint-sets", "none,largeblock", "--dir", data], tmp_path)
@@ -262,7 +262,7 @@ def test_one_repetition_shows_no_gain(any_engine: Engine, tmp_path: Path) -> Non
 
 def test_holes_are_not_bytes(engine: Engine, tmp_path: Path, data: Path) -> None:
     """Nine variables of 8 KiB at multiples of 16 MiB: eight gaps of some 16 MiB each."""
-    need(engine, "hdf5", tmp_path)
+    need(engine, "hdf5")
     run = engine.run(
         [
             *(*SMALL, "--libraries", "hdf5", "--processes", "2", "--hint-sets", "none"),

@@ -257,7 +257,7 @@ def test_a_signal_waits_for_what_is_under_way(
 
 
 def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    needs_uring(any_engine, tmp_path)
+    needs_uring(any_engine)
 
     def without(*words: str) -> subprocess.CompletedProcess[str]:
         command = ["overlap", "--transfer=4KiB", "--repetitions=1", "--work-time=1ms"]

@@ -49,7 +49,7 @@ def test_tile_io_in_virtual_time_is_the_closed_formula(
 def test_tiles_overlap_in_three_dimensions(
     engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    need(engine, backend, tmp_path)
+    need(engine, backend)
     plain = backend in ("mpiio", "posix")
     words = [
         *("tile-io", "--backend", backend, "--nr-tiles-z", "2", "--sz-tile-z", "3"),
