@@ -9,10 +9,12 @@ rate, 1 KiB at an eighth of the largest.
 from __future__ import annotations
 
 import json
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from driver.as_written import completed as completed
+from driver.as_written import fresh, kept
 from fields import FIELDS, from_text
 from results import fault_of_line, is_valid_line
 
@@ -249,6 +251,11 @@ CRITERIA = [
 
 
 def b_eff_io() -> list[Line]:
+    return list(fresh(_b_eff_io()))
+
+
+@cache
+def _b_eff_io() -> bytes:
     lines = [run_line()]
     for access, rates in RATES.items():
         for pattern, rate in rates.items():
@@ -271,16 +278,21 @@ def b_eff_io() -> list[Line]:
     lines.append(figure("b_eff_io", 300.0 * MB, **judged))
     lines.append(figure("balance_time", 28.6, "s"))
     lines.append(end())
-    return numbered(lines)
+    return kept(numbered(lines))
 
 
 def two_partitions() -> list[Line]:
     """The same with a second partition of 4 ranks, whose cells have half the rate."""
+    return list(fresh(_two_partitions()))
+
+
+@cache
+def _two_partitions() -> bytes:
     lines = b_eff_io()
     added: list[Line] = []
     for line in lines:
         if line.get("where", {}).get("partition") == 0 and line.get("name") != "b_eff_io":
-            second = json.loads(json.dumps(line))
+            second = fresh(kept(line))
             second["where"] |= {"partition": 1, "ranks": 4}
             if second["kind"] == "measurement":
                 second["ranks"] = 4
@@ -289,7 +301,7 @@ def two_partitions() -> list[Line]:
                 second["metric"]["value"] /= 2
             added.append(second)
     first_figure = next(i for i, line in enumerate(lines) if line.get("name") == "b_eff_io")
-    return numbered([*lines[:first_figure], *added, *lines[first_figure:]])
+    return kept(numbered([*lines[:first_figure], *added, *lines[first_figure:]]))
 
 
 HOSTILE = (
@@ -352,31 +364,49 @@ def numbered(lines: list[Line]) -> list[Line]:
     return [completed(line) | {"seq": i} for i, line in enumerate(lines)]
 
 
-def _read_again(line: Line) -> Line:
-    return dict(json.loads(json.dumps(line)))
+@lru_cache(20_000)
+def _is_valid(text: str) -> bool:
+    """Many tests write the same lines."""
+    return is_valid_line(json.loads(text))
 
 
-def checked(lines: list[Line], foreign: bool = False) -> list[Line]:
-    """The lines, complete and numbered. Those that no engine of this version writes are refused: a
-    test of them would check what never happens. `foreign`: the test is about the lines of another
-    writer, which stay as they are."""
+def _text(line: Line) -> str:
+    # Without spaces, as the engine writes them: only such lines are read by the quick parser.
+    return json.dumps(line, separators=(",", ":"))
+
+
+def _complete(lines: list[Line], foreign: bool) -> list[Line]:
     whole = lines if foreign else [completed(line) for line in lines]
-    whole = [{**line, "seq": line.get("seq", i)} for i, line in enumerate(whole)]
-    refused = [line for line in map(_read_again, whole) if not is_valid_line(line)]
+    return [{**line, "seq": line.get("seq", i)} for i, line in enumerate(whole)]
+
+
+def _texts(whole: list[Line], foreign: bool) -> list[str]:
+    """The lines as text. Those that no engine of this version writes are refused: a test of them
+    would check what never happens. `foreign`: the test is about the lines of another writer."""
+    texts = [_text(line) for line in whole]
+    refused = [text for text in texts if not _is_valid(text)]
     assert bool(refused) == foreign, (
-        f"the engine writes no such line: {fault_of_line(refused[0])} (and {len(refused) - 1}"
-        " more). Mend the line; a test of another writer's results says foreign=True"
+        f"the engine writes no such line: {fault_of_line(json.loads(refused[0]))} (and"
+        f" {len(refused) - 1} more). Mend the line; a test of another writer's results says"
+        " foreign=True"
         if refused
         else "marked as foreign, but each of the lines is as the engine writes it"
     )
+    return texts
+
+
+def checked(lines: list[Line], foreign: bool = False) -> list[Line]:
+    """The lines, complete and numbered, of which the engine could write each. `foreign` lines stay
+    as they are."""
+    whole = _complete(lines, foreign)
+    _texts(whole, foreign)
     return whole
 
 
 def write(path: Path, lines: list[Line], foreign: bool = False) -> Path:
     """A result file of lines that pass `checked`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Without spaces, as the engine writes them: only such lines are read by the quick parser.
-    texts = [json.dumps(line, separators=(",", ":")) for line in checked(lines, foreign)]
+    texts = _texts(_complete(lines, foreign), foreign)
     path.write_text("".join(f"{text}\n" for text in texts))
     return path
 
