@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,11 @@ import pytest
 
 from driver import made, test_report_mdtest
 from effio.judge.samples import Judged
+from effio.report import claims
 from effio.report.build import load, report_of
+from effio.report.claims import number_of
 from effio.report.listing import NUMBER, line_of
 from effio.report.model import Report
-from effio.report.points import number_of
 from effio.report.trend import trend_of
 from effio.store.evidence import Place, evidence_of, source_of
 from effio.store.folder import RunFolder
@@ -104,7 +104,7 @@ def test_simulated_numbers_are_simulated_wherever_they_are_listed(
     row = line_of(RunFolder(tmp_path), result)
     assert row["value"]
     assert row["mark"] == "simulated"
-    assert json.loads(row[NUMBER])[5] == number_of(result).evidence == "simulated"
+    assert claims.read(row[NUMBER]).number.evidence == number_of(result).evidence == "simulated"
     trend = trend_of("t", [Judged("r", path, result, {})])
     assert trend.courses[0].nights[0].evidence == ["simulated"]
     assert all(row["simulated"] for table in TABLES for row in rows_of(table, "r", result))

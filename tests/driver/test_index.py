@@ -104,7 +104,10 @@ _CHANGES = {
     "nothing": ("UPDATE runs SET line = NULL WHERE rowid = 1", 1),
     "not UTF-8": ("UPDATE runs SET line = CAST(x'ff' AS TEXT) WHERE rowid = 1", 1),
     "a name that is text": ("UPDATE runs SET name = CAST(name AS TEXT)", 12),
-    "a run that is not there": ("INSERT INTO runs VALUES (x'61', '', '{}', '', '{}', '')", 0),
+    "a run that is not there": (
+        "INSERT INTO runs VALUES (x'61', '', '{}', '', '{}', '{}', '', '')",
+        0,
+    ),
     "a column less": ("ALTER TABLE runs DROP COLUMN sum", 12),
     "no runs": ("DROP TABLE runs", 12),
 }

@@ -15,7 +15,8 @@ from driver import made
 from driver.conftest import Effio
 from effio.cli.note import changed
 from effio.errors import EffioError
-from effio.report.points import Number, Point
+from effio.report.claims import Number
+from effio.report.points import Point
 from effio.store.folder import RunFolder
 from effio.store.notes import Note, Notes
 from store import generate
@@ -241,7 +242,7 @@ def test_a_number_that_is_not_valid_counts_nowhere() -> None:
     """As on the page of a campaign, in trends, and for a figure by its name."""
     point = Point({}, "b_eff_io", "B/s")
     point.add(Number("b_eff_io", "B/s", 2e8, "own", "simulated", valid=False))
-    assert (point.runs, point.values, point.interval) == (1, [], "no run counts")
+    assert (point.runs, point.values, point.interval(None)) == (1, [], "no run counts")
     assert point.basis == "no run counts; not valid"
     point.add(Number("b_eff_io", "B/s", 1e8, "own", "on storage", valid=True))
     assert (point.values, point.evidence) == ([1e8], "on storage")

@@ -33,8 +33,9 @@ from effio.cli.layout import Field, laid_out, lines, wrapped
 from effio.cli.show import print_report, tables_of
 from effio.cli.tables import print_table
 from effio.report.build import load, report_of
+from effio.report.claims import Number
 from effio.report.model import Cell, Column, Quantity, Table
-from effio.report.points import Number, Point
+from effio.report.points import Point
 from effio.report.texts import Form, written
 from effio.report.tuning import tuning_section
 from store import generate

@@ -25,7 +25,8 @@ from effio.campaign.points import Point, Unit
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store import safe_files
-from effio.store.folder import RunFolder, State, Store
+from effio.store.attempts import Attempt
+from effio.store.folder import RunFolder, Store
 from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
@@ -216,44 +217,30 @@ class CampaignFolder:
 
 
 def damage_of(folder: RunFolder) -> str:
-    """What is wrong with a run that was finished once: its result is gone or cut, or no longer has
-    its checksum. Nothing of a run that is whole, or never was finished."""
-    return _damage(folder, folder.state())
-
-
-def _damage(folder: RunFolder, state: State) -> str:
-    if state == "newer":
-        return ""
-    if state == "done":
-        changed = folder.changed_since_sealed()
-        return f"{', '.join(changed)}: not as sealed (SHA256SUMS)" if changed else ""
-    record = folder.record()
-    finished = (ExitCode.DONE, ExitCode.DATA_ERRORS)
-    if record is None or record.outcome is None or record.outcome.exit_code not in finished:
-        return ""
-    try:
-        return f"its result is not complete ({folder.result().status})"
-    except ResultError as error:
-        return error.message
+    """What is wrong with a run that was finished once (store/attempts.py)."""
+    return Attempt(folder).damage
 
 
 def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
     """The state, from the files of the attempts alone. What was done once, and is complete, is
     done."""
+    state, counting = state_by(list(map(Attempt, attempts)))
+    return state, counting.folder if counting is not None else None
+
+
+def state_by(attempts: Sequence[Attempt]) -> tuple[UnitState, Attempt | None]:
     damage = ""
-    for folder in attempts:
-        state = folder.state()
-        damage = _damage(folder, state)
-        if state in ("done", "newer") and not damage:
-            return "done", folder
+    for one in attempts:
+        damage = one.damage
+        if one.state in ("done", "newer") and not damage:
+            return "done", one
     if damage:
         return "to do", attempts[-1]
-    last = next((f for f in reversed(attempts) if f.record() is not None), None)
-    record = last.record() if last is not None else None
-    if record is None or record.outcome is None:
+    last = next((one for one in reversed(attempts) if one.has_record), None)
+    if last is None or last.outcome is None:
         return "to do", last
-    again = ExitCode.of_status(record.outcome.status) in _AGAIN
-    return ("to do" if again or record.outcome.exit_code in _AGAIN else "failed"), last
+    again = ExitCode.of_status(last.outcome.status) in _AGAIN
+    return ("to do" if again or last.outcome.exit_code in _AGAIN else "failed"), last
 
 
 def code_of_folder(folder: RunFolder) -> tuple[ExitCode, str]:

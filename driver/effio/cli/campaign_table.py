@@ -12,8 +12,9 @@ from effio.campaign.expression import Value, spelled
 from effio.campaign.points import Unit
 from effio.campaign.run import UnitDone
 from effio.errors import ExitCode
+from effio.report.claims import number_of
 from effio.report.model import AxisValue, Cell, Column, Quantity, Table
-from effio.report.points import Point, number_of
+from effio.report.points import Point
 
 
 @dataclass

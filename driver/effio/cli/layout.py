@@ -162,6 +162,8 @@ Cells = Sequence[Sequence[str]]  # of one row; each cell is a list of lines
 
 
 def _padded(text: str, width: int, number: bool) -> str:
+    if text.isascii():
+        return text.rjust(width) if number else text.ljust(width)
     blank = " " * (width - width_of(text))
     return blank + text if number else text + blank
 
@@ -198,6 +200,18 @@ def _below(layout: Layout, row: int, width: int) -> Iterator[Line]:
     said = [f"{f.title}: {f.cells[row]}" for f in layout.below if f.cells[row] not in ("", "–")]
     for text in listed("", said, width - _INDENT) if said else []:
         yield [(" " * _INDENT + text, "dim")]
+
+
+def plain_lines(layout: Layout) -> Iterator[str]:
+    """As `lines` of a layout without a width, of ten thousand rows in a fraction of the time."""
+    for line in _header(layout):
+        yield "".join(text for text, _ in line)
+    columns = [
+        [_padded(cell, width, field.number) for cell in field.cells]
+        for field, width in layout.columns
+    ]
+    for row in zip(*columns, strict=True):
+        yield (" " * _GAP).join(row).rstrip()
 
 
 def lines(layout: Layout, width: int | None) -> Iterator[Line]:

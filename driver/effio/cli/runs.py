@@ -24,7 +24,7 @@ from effio.report.listing import (
 )
 from effio.report.model import AxisValue, Cell, Column, Table
 from effio.report.texts import Form
-from effio.store.index import Line
+from effio.store.reading import Line
 from effio.store.short_ids import ShortIds
 
 _COLORS = {

@@ -12,8 +12,9 @@ from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
 from effio.judge import gather
-from effio.report.points import Point, described, points_of, points_of_described, table_of
+from effio.report.indexed import Indexed
 from effio.report.points import across as side_by_side
+from effio.report.points import described, points_of, points_of_described, table_of
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -49,20 +50,18 @@ def command(
     axes = [name for name in by.split(",") if name]
     if across and axes and across not in axes:
         axes.append(across)
-    points = _of_all(ctx, axes) if not runs and not value else None
-    if points is None:
+    indexed = Indexed(store, lambda: opened_index(ctx))
+    claimed = indexed.everything(say) if not runs and not value and store.root.is_dir() else None
+    if claimed is None:
         kept = [str(store.root)] if store.folders() else []  # the first call finds no store
-        points = points_of(gather.judged(list(runs) or kept, store, say), axes, value)
+        words = list(runs) or kept
+        if value:
+            points = points_of(gather.judged(words, store, say), axes, value)
+        else:
+            claimed = indexed.gathered(words, say)
+    if claimed is not None:
+        points = points_of_described(list(map(described, claimed)), axes)
     table = side_by_side(points, across) if across else table_of(points)
     if form is Form.TEXT and not table.rows:
         raise EffioError(f"there is no run in {store.root}", hint="effio run --help")
     write_tables([table], form)
-
-
-def _of_all(ctx: click.Context, axes: list[str]) -> list[Point] | None:
-    """The table from the index alone; None where that does not have everything."""
-    index = opened_index(ctx)
-    if not index.store.root.is_dir():
-        return None
-    runs = described(index, say)
-    return None if runs is None else points_of_described(runs, axes)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from effio import text as fmt
-from effio.cli.layout import Field, laid_out, lines, listed
+from effio.cli.layout import Field, laid_out, lines, listed, plain_lines
 from effio.cli.options import GroupedOption
 from effio.report.model import Cell, Column, Quantity, RunNames, Table
 from effio.report.texts import Form, written
@@ -101,9 +101,12 @@ def _print_rows(console: Console, fields: list[Field], whole: str, width: int | 
     if not fields:
         return
     layout = laid_out(fields, width)
+    if width is None:
+        console.print(Text("\n".join(plain_lines(layout))), soft_wrap=True)
+        return
     drawn = list(lines(layout, width))
-    plain = "\n".join("".join(text for text, _ in line) for line in drawn)
-    if width is None or len(drawn) > _COLORED:
+    if len(drawn) > _COLORED:
+        plain = "\n".join("".join(text for text, _ in line) for line in drawn)
         console.print(Text(plain), soft_wrap=True)
     else:
         colored = [Text.assemble(*line) for line in drawn]
@@ -128,7 +131,8 @@ def print_table(
     width = None if in_pipe(console) else console.width
     if table.title:
         console.print(Text(fmt.plain(table.title), style="bold"), soft_wrap=width is None)
-    shown = table if limit is None else Table(table.columns, table.rows[:limit])
+    # Rows that are made when they are read are made once, not again for every column.
+    shown = Table(table.columns, table.rows[:limit])
     if width is None:
         shown = Table([replace(column, group="") for column in table.columns], shown.rows)
         _print_rows(console, list(_fields(shown, shown.rows, None)), whole, None)

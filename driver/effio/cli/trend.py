@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from effio.campaign.state import series_name
 from effio.cli.complete import complete_sides
 from effio.cli.figures import figure_options, wanted_figures
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
@@ -20,38 +21,40 @@ from effio.cli.tables import table_format, write_tables
 from effio.config.toml_file import nearest
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
-from effio.judge.samples import Judged
 from effio.report.texts import Form
 from effio.store.folder import Store
 
+if TYPE_CHECKING:
+    from effio.report.claims import Claimed
+    from effio.report.indexed import Indexed
 
-def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
+
+def _runs(words: tuple[str, ...], indexed: Indexed) -> list[Claimed]:
     """All runs of each campaign; `*` in its name matches any letters."""
-    from effio.report.campaign import runs_of
-
-    names = gather.campaign_names(store)
-    found: dict[Path, Judged] = {}
+    names = gather.campaign_names(indexed.store)
+    found: dict[Path, Claimed] = {}
     for word in words:
         name = word.removeprefix("@")
         campaigns = gather.campaigns_named(name, names)
         if not campaigns and not Path(word).exists():  # copied runs, without the campaign's folder
-            campaigns = gather.campaigns_named(name, gather.recorded_names(store))
+            recorded = gather.recorded_names(indexed.store, indexed.attempts)
+            campaigns = gather.campaigns_named(name, recorded)
         for campaign in campaigns:
-            found |= {run.path: run for run in runs_of(store.folders(), campaign, every=True)}
+            found |= {run.path: run for run in indexed.of_campaign(campaign, every=True)}
         if not campaigns:
-            found |= {run.path: run for run in _of_no_campaign(word, store, names)}
-    return sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
+            found |= {run.path: run for run in _of_no_campaign(word, indexed, names)}
+    return sorted(found.values(), key=lambda run: (run.started, run.name))
 
 
-def _of_no_campaign(word: str, store: Store, names: Sequence[str]) -> list[Judged]:
+def _of_no_campaign(word: str, indexed: Indexed, names: Sequence[str]) -> list[Claimed]:
     try:
-        return gather.judged([word], store, say)
+        return indexed.gathered([word], say)
     except EffioError as error:
         if error.code != ExitCode.USAGE or "/" in word or ":" in word:
             raise
         series = sorted({series_name(name) for name in names})
         raise EffioError(
-            f"no campaign '{word}' in {store.root}{nearest(word, series)}",
+            f"no campaign '{word}' in {indexed.store.root}{nearest(word, series)}",
             hint="effio runs lists the runs of each campaign",
         ) from None
 
@@ -83,11 +86,12 @@ def command(
     from effio.cli.show import print_report
     from effio.cli.terminal import Terminal
     from effio.report.html import render, write_page
-    from effio.report.trend import as_data, nights_table, trend_of, trend_report
+    from effio.report.indexed import Indexed
+    from effio.report.trend import as_data, nights_table, trend_of_claims, trend_report
 
     store = Store(runs_directory(ctx))
-    runs = _runs(campaigns, store)
-    trend = trend_of(", ".join(campaigns), runs)
+    runs = _runs(campaigns, Indexed(store, lambda: opened_index(ctx)))
+    trend = trend_of_claims(", ".join(campaigns), runs)
     if not trend.courses:
         raise EffioError("none of these runs has a number that counts")
     wanted = wanted_figures(figures)

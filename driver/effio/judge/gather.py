@@ -8,16 +8,20 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from effio.campaign.state import FOLDER, scale_of, series_name, state_of
+from effio.campaign.expression import spelled
+from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
+from effio.store.attempts import Attempt, attempts_in
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
-from effio.store.notes import tags_of
 from effio.store.run_record import CampaignPart
+
+Attempts = Callable[[Store], Sequence[Attempt]]
 
 MOST_RUNS = 20_000
 _TAG = "tag:"
@@ -59,11 +63,11 @@ def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
     return [n for n in names if any(fnmatchcase(x, pattern) for x in (n, series_name(n)))]
 
 
-def recorded_names(store: Store) -> list[str]:
+def recorded_names(store: Store, attempts: Attempts = attempts_in) -> list[str]:
     """The names of all campaigns that runs here belong to, also where only the runs were copied and
-    the campaign's folder was not. Reads the record of every run."""
-    records = (folder.record() for folder in store.folders())
-    return sorted({r.campaign.name for r in records if r is not None and r.campaign is not None})
+    the campaign's folder was not. Needs the record of every run."""
+    parts = (one.part for one in attempts(store))
+    return sorted({part.name for part in parts if part is not None})
 
 
 def campaign_meant(word: str, store: Store) -> str | None:
@@ -71,9 +75,9 @@ def campaign_meant(word: str, store: Store) -> str | None:
     return _meant(word, campaign_names(store))
 
 
-def copied_campaign(word: str, store: Store) -> str | None:
+def copied_campaign(word: str, store: Store, attempts: Attempts = attempts_in) -> str | None:
     """As `campaign_meant`, for runs that were copied without their campaign's folder."""
-    return _meant(word, recorded_names(store))
+    return _meant(word, recorded_names(store, attempts))
 
 
 def _meant(word: str, names: Sequence[str]) -> str | None:
@@ -83,31 +87,33 @@ def _meant(word: str, names: Sequence[str]) -> str | None:
 
 
 def _counting(
-    store: Store, wanted: Callable[[CampaignPart | None, Sequence[str]], bool]
+    some: Sequence[Attempt], wanted: Callable[[CampaignPart | None, Attempt], bool]
 ) -> list[Path]:
-    """Results of those whose campaign and tags are wanted; of a campaign's the attempts that count,
+    """Results of those whose campaign or tags are wanted; of a campaign's the attempts that count,
     one for each point and repetition."""
-    attempts: dict[tuple[object, ...], list[RunFolder]] = {}
-    for folder in store.folders():
-        record = folder.record()
-        part = record.campaign if record is not None else None
-        if wanted(part, tags_of(record, folder.notes())):
-            unit = (part.name, part.step, part.point, part.repetition) if part else (folder.id,)
-            attempts.setdefault(unit, []).append(folder)
-    counting = (state_of(some)[1] for some in attempts.values())
-    return [folder.result_path for folder in counting if folder is not None and folder.has_result]
+    attempts: dict[tuple[object, ...], list[Attempt]] = {}
+    for one in some:
+        part = one.part
+        if wanted(part, one):
+            unit = (part.name, part.step, part.point, part.repetition) if part else (one.folder.id,)
+            attempts.setdefault(unit, []).append(one)
+    counting = (state_by(those)[1] for those in attempts.values())
+    folders = [one.folder for one in counting if one is not None]
+    return [folder.result_path for folder in folders if folder.has_result]
 
 
-def _of_campaign(name: str, store: Store) -> list[Path]:
-    return _counting(store, lambda part, _: part is not None and part.name == name)
+def _of_campaign(name: str, attempts: Sequence[Attempt]) -> list[Path]:
+    return _counting(attempts, lambda part, _: part is not None and part.name == name)
 
 
-def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
+def part_of_campaign(
+    word: str, store: Store, attempts: Attempts = attempts_in
+) -> tuple[str, str, str] | None:
     """Splits "CAMPAIGN:AXIS=VALUE" into campaign, axis and value."""
     found = _PART.match(word)
     if found is None:
         return None
-    campaign = campaign_meant(found[1], store) or copied_campaign(found[1], store)
+    campaign = campaign_meant(found[1], store) or copied_campaign(found[1], store, attempts)
     if campaign is None:
         return None
     value = found[3]
@@ -118,32 +124,54 @@ def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
     )
 
 
-def files_of(word: str, store: Store) -> list[Path]:
-    """Results that a word means."""
+def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[Path]:
+    """Results that a word means. `attempts`: the runs of the store, from their files or from its
+    index."""
     path = Path(word).expanduser()
     if not path.exists() and (name := campaign_meant(word, store)) is not None:
-        return _of_campaign(name, store)
+        return _of_campaign(name, attempts(store))
     if not path.exists() and word.startswith(_TAG):
-        return _counting(store, lambda _, tags: word.removeprefix(_TAG) in tags)
+        return _counting(attempts(store), lambda _, one: word.removeprefix(_TAG) in one.tags)
     if path.is_dir() and not (path / RESULT).is_file() and not (path / RECORD).is_file():
         return list(result_files(path))
     if not path.exists() and "," in word:
-        return [file for part in word.split(",") if part for file in files_of(part, store)]
-    if not path.exists() and (part := part_of_campaign(word, store)) is not None:
+        return [
+            file for part in word.split(",") if part for file in files_of(part, store, attempts)
+        ]
+    if not path.exists() and (part := part_of_campaign(word, store, attempts)) is not None:
         campaign, axis, value = part
 
-        def wanted(of: CampaignPart | None, _: Sequence[str]) -> bool:
-            return of is not None and of.name == campaign and str(of.axes.get(axis)) == value
+        def wanted(of: CampaignPart | None, _: Attempt) -> bool:
+            if of is None or of.name != campaign or axis not in of.axes:
+                return False
+            return value in (spelled(of.axes[axis]), str(of.axes[axis]))
 
-        return _counting(store, wanted)
+        return _counting(attempts(store), wanted)
     try:
         found = store.find(word)
     except EffioError:
-        copied = copied_campaign(word, store)
+        copied = copied_campaign(word, store, attempts)
         if copied is None:
             raise
-        return _of_campaign(copied, store)
+        return _of_campaign(copied, attempts(store))
     return [found.result_path if isinstance(found, RunFolder) else found]
+
+
+_Run = TypeVar("_Run", bound="Gathered")
+
+
+class Gathered(Protocol):
+    """A run that words mean, as it is sorted and distinguished from others."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def started(self) -> str: ...
+    @property
+    def identity(self) -> str | None: ...
+    def named(self: _Run, name: str) -> _Run: ...
 
 
 def judged(
@@ -151,32 +179,46 @@ def judged(
 ) -> list[Judged]:
     """The runs that the words mean, by the time of their start. A file that cannot be read is
     reported and left out, unless it was named itself."""
-    found: dict[Path, Judged] = {}
+    return gathered(words, store, report, read_run)
+
+
+def gathered(
+    words: Sequence[str],
+    store: Store,
+    report: Callable[[str], None],
+    read: Callable[[Path, Mapping[str, str]], _Run],
+    attempts: Attempts = attempts_in,
+) -> list[_Run]:
+    """The same; `read` gives the run of a result and the labels of its word."""
+    found: dict[Path, _Run] = {}
     for word in words:
         labels, name = labelled(word)
-        files = files_of(name, store)
+        files = files_of(name, store, attempts)
         for file in files:
             if len(found) > MOST_RUNS:
-                raise EffioError(f"more than {MOST_RUNS} runs")
+                raise too_many()
             try:
-                found[file] = _read(file, labels)
+                found[file] = read(file, labels)
             except EffioError as error:
                 if len(files) == 1:
                     raise
                 report(f"left out: {error.message}")
         if not files:
             raise EffioError(f"there is no run in {name}")
-    runs = sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
-    return _distinct(_without_copies(runs, report))
+    runs = sorted(found.values(), key=lambda run: (run.started, run.name))
+    return _distinct(without_copies(runs, report))
 
 
-def _without_copies(runs: Sequence[Judged], report: Callable[[str], None]) -> list[Judged]:
+def too_many() -> EffioError:
+    return EffioError(f"more than {MOST_RUNS} runs")
+
+
+def without_copies(runs: Sequence[_Run], report: Callable[[str], None]) -> list[_Run]:
     """A copied run folder is not another repetition: same id and start."""
-    first: dict[tuple[str, str], Judged] = {}
+    first: dict[tuple[str, str], _Run] = {}
     kept = []
     for run in runs:
-        record, started = run.result.record, run.result.run.started
-        identity = (record.id, started) if record is not None and started else None
+        identity = (run.identity, run.started) if run.identity is not None and run.started else None
         if identity is not None and identity in first:
             report(f"left out: {run.path} is a copy of {first[identity].path}")
             continue
@@ -186,24 +228,29 @@ def _without_copies(runs: Sequence[Judged], report: Callable[[str], None]) -> li
     return kept
 
 
-def _read(file: Path, labels: dict[str, str]) -> Judged:
+def labels_of(part: CampaignPart | None) -> dict[str, str]:
+    """The axes of a campaign's point, as its file has them: false, not False."""
+    return {axis: spelled(value) for axis, value in part.axes.items()} if part is not None else {}
+
+
+def name_of(file: Path) -> str:
+    """The name of the run of a result file."""
+    return file.resolve().parent.name if file.name == RESULT else file.name
+
+
+def read_run(file: Path, labels: Mapping[str, str]) -> Judged:
     in_folder = file.name == RESULT
     if in_folder and not file.exists():
         raise RunFolder(file.parent).no_result()
     result = reported_result(file)
-    name = file.resolve().parent.name if in_folder else file.name
-    part = result.record.campaign if result.record else None
-    axes = {axis: str(value) for axis, value in part.axes.items()} if part else {}
-    return Judged(name, file.parent if in_folder else file, result, axes | labels)
+    axes = labels_of(result.record.campaign if result.record else None)
+    return Judged(name_of(file), file.parent if in_folder else file, result, {**axes, **labels})
 
 
-def _distinct(runs: Sequence[Judged]) -> list[Judged]:
+def _distinct(runs: Sequence[_Run]) -> list[_Run]:
     """Two sites may have runs of one name."""
     times = Counter(run.name for run in runs)
-    return [
-        run if times[run.name] == 1 else Judged(str(run.path), run.path, run.result, run.labels)
-        for run in runs
-    ]
+    return [run if times[run.name] == 1 else run.named(str(run.path)) for run in runs]
 
 
 def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None) -> Side:

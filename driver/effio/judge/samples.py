@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,18 @@ class Judged:
     path: Path
     result: Result
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def started(self) -> str:
+        return self.result.run.started
+
+    @property
+    def identity(self) -> str | None:
+        """The id in run.json, by which a copied folder is known."""
+        return self.result.record.id if self.result.record is not None else None
+
+    def named(self, name: str) -> Judged:
+        return replace(self, name=name)
 
 
 @dataclass(frozen=True)

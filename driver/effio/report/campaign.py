@@ -13,16 +13,17 @@ from urllib.parse import quote
 from effio import text as fmt
 from effio.campaign.figures import figures_of
 from effio.campaign.file import Campaign
-from effio.campaign.state import series_name, state_of
+from effio.campaign.state import series_name, state_by
 from effio.config.site import load_site
-from effio.judge import FEWEST, Interval
+from effio.judge import FEWEST
 from effio.judge.accept import accept
+from effio.judge.gather import labels_of
 from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale
-from effio.report.common import certainty
+from effio.report.claims import interval_of, own_figure
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -49,11 +50,11 @@ from effio.report.registry import reporter_of
 from effio.report.site_shares import campaign_section, peak_of_run, share_row
 from effio.report.spots import Spot, curve, number_of, place_of, x_axis
 from effio.store import safe_files
+from effio.store.attempts import Attempt
 from effio.store.evidence import mark_of, short_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.option_values import coordinate_text
 from effio.store.reader import ResultError
-from effio.store.records import Figure as FigureRecord
 
 _MOST_PANELS = 12
 _MOST_NAMED = 3
@@ -73,30 +74,36 @@ class Measured(Spot):
         return quantity(value, self.unit)
 
 
-def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
-    """The attempts that count, by their start; with `every` all that have a result, of every call
-    of a campaign that measures anew each time."""
-    attempts: dict[tuple[object, ...], list[RunFolder]] = {}
-    for folder in folders:
-        record = folder.record()
-        part = record.campaign if record is not None else None
+def counting_of(attempts: Iterable[Attempt], campaign: str, every: bool = False) -> list[RunFolder]:
+    """The attempts that count; with `every` all that have a result, of every call of a campaign
+    that measures anew each time."""
+    found: dict[tuple[object, ...], list[Attempt]] = {}
+    for one in attempts:
+        part = one.part
         names = {part.name, series_name(part.name) if every else part.name} if part else set()
         if part is not None and campaign in names:
-            unit = (part.step, part.point, part.repetition, folder.id if every else "")
-            attempts.setdefault(unit, []).append(folder)
+            unit = (part.step, part.point, part.repetition, one.folder.id if every else "")
+            found.setdefault(unit, []).append(one)
+    counting = [state_by(some)[1] for some in found.values()]
+    return [one.folder for one in counting if one is not None and one.folder.has_result]
+
+
+def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
+    """The results of the attempts that count, by their start."""
+    return read_all(counting_of(map(Attempt, folders), campaign, every))
+
+
+def read_all(folders: Iterable[RunFolder]) -> list[Judged]:
+    """The results of runs of campaigns, by their start, without those that cannot be read."""
     found = []
-    for some in attempts.values():
-        counting = state_of(some)[1]
-        if counting is None or not counting.has_result:
-            continue
+    for folder in folders:
         try:
-            result = counting.reported()
+            result = folder.reported()
         except ResultError:
             continue
-        axes = result.record.campaign.axes if result.record and result.record.campaign else {}
-        labels = {name: str(value) for name, value in axes.items()}
-        found.append(Judged(counting.id, counting.path, result, labels))
-    return sorted(found, key=lambda run: (run.result.run.started, run.name))
+        part = result.record.campaign if result.record is not None else None
+        found.append(Judged(folder.id, folder.path, result, labels_of(part)))
+    return sorted(found, key=lambda run: (run.started, run.name))
 
 
 def axes_of(run: Judged) -> dict[str, str]:
@@ -107,20 +114,6 @@ def axes_of(run: Judged) -> dict[str, str]:
         **run.labels,
         "ranks": str(run.result.run.system.ranks),
     }
-
-
-def own_figure(run: Judged) -> FigureRecord | None:
-    """The engine's record of the run's one number."""
-    headline = reporter_of(run.result).headline(run.result)
-    # Other cells have figures of the same name.
-    named = run.result.figures_named(headline.name)
-    same = (figure for figure in named if figure.metric.value == headline.value)
-    return next(same, None) or run.result.number
-
-
-def interval_of(figure: FigureRecord | None) -> Interval | None:
-    """The interval that a figure has within its run, from five repetitions on."""
-    return certainty.shown_bounds(figure) if figure is not None else None
 
 
 def measured_points(runs: Sequence[Judged]) -> list[Measured]:
@@ -135,7 +128,7 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
         point.runs += 1
         if headline.value is not None and headline.valid is not False:
             point.values.append(headline.value)
-            point.own = interval_of(own_figure(run))
+            point.own = interval_of(own_figure(headline, run.result))
     names = unique(name for point in found.values() for name in point.axes)
     return sorted(found.values(), key=lambda p: [place_of(p.axes.get(name, "")) for name in names])
 

@@ -15,7 +15,8 @@ from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge import Interval
 from effio.judge.samples import Judged
-from effio.report.campaign import axes_of, interval_of
+from effio.report.campaign import axes_of
+from effio.report.claims import interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from effio import text as fmt
 from effio.campaign.expression import spelled
+from effio.report import claims
 from effio.report.common import seconds_of
 from effio.report.registry import reporter_of
-from effio.store.evidence import mark_of, short_of
+from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import RunRecord
 
-# For tables of all runs, not for people: name, unit, value and interval of the number of the run,
-# its id in run.json, by which a copied folder is known, and the number's evidence and validity.
+# For tables of many runs, not for people: the claim of the run (report/claims.py).
 NUMBER = "number"
 
 
@@ -63,8 +63,8 @@ def number_of(line: Mapping[str, str]) -> tuple[float | None, str]:
     """The headline's number in its base unit, and that unit."""
     if not line[NUMBER]:
         return None, ""
-    _, unit, value, *_ = json.loads(line[NUMBER])
-    return value, "" if value is None else str(unit)
+    number = claims.read(line[NUMBER]).number
+    return number.value, "" if number.value is None else number.unit
 
 
 def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
@@ -119,10 +119,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
         row["figure"] = f"{headline.name} = {headline.shown()}"
         if row["mark"]:
             row["figure"] += f" ({row['mark']})"
-    own = (headline.name, headline.unit, headline.value, headline.sureness())
-    identity = record.id if record is not None else ""
-    place = short_of(headline.evidence, result.run)
-    row[NUMBER] = json.dumps([*own, identity, place, headline.valid])
+    row[NUMBER] = claims.written(claims.claim_by(headline, result))
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row

@@ -5,32 +5,26 @@ index, without reading their results."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
 from effio.campaign.expression import as_number, spelled
 from effio.config.toml_file import nearest
 from effio.errors import EffioError
-from effio.judge.gather import MOST_RUNS, is_engines, result_files
 from effio.judge.repetitions import Statement, statement
 from effio.judge.samples import Judged
 from effio.report import model
+from effio.report.claims import Claimed, Number, claimed
 from effio.report.common import interval_of, lies_at
-from effio.report.listing import NUMBER
 from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Quantity, Table
 from effio.report.parts import differing
 from effio.report.registry import reporter_of
 from effio.store.evidence import evidence_of, is_reading, short_of
-from effio.store.index import Entry, Index
-from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.table import AXIS
-from effio.text import count_of, encodable
+from effio.text import count_of
 
 # What says where a result went, not what was measured.
 _NO_AXES = frozenset({"dir", "result", "progress", "quiet", "name", "label"})
@@ -63,10 +57,8 @@ class Point:
             self.own = number.own
             self.places.append(number.evidence)
 
-    @property
-    def interval(self) -> str:
-        """Over several runs; of a single one its own."""
-        stated = statement(self.values)
+    def interval(self, stated: Statement | None) -> str:
+        """Over several runs, by what is stated of their values; of a single one its own."""
         if stated is None:
             return "no run counts"
         return stated.spread(self.unit) if len(self.values) > 1 else self.own
@@ -91,23 +83,12 @@ class Point:
     @property
     def basis(self) -> str:
         """What belongs to its median: interval, evidence and validity."""
-        stated = statement(self.values) if len(self.values) > 1 else None
-        interval = stated.spread_of_median(self.unit) if stated is not None else self.interval
+        stated = statement(self.values)
+        interval = self.interval(stated)
+        if stated is not None and len(self.values) > 1:
+            interval = stated.spread_of_median(self.unit)
         evidence = self.evidence and f"evidence: {self.evidence}"
         return "; ".join(part for part in (interval, evidence, self.validity) if part)
-
-
-@dataclass(frozen=True)
-class Number:
-    """The claim of a run, or of one of its figures: value, interval or why it has none (`own`),
-    where its bytes were (empty if it counts none), and whether it is valid (None: no rules)."""
-
-    name: str
-    unit: str
-    value: float | None
-    own: str = ""
-    evidence: str = ""
-    valid: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -124,28 +105,20 @@ class Described:
 
 
 def _described(run: Judged, wanted: str) -> Described:
-    record = run.result.record
-    part = record.campaign if record is not None else None
+    said = described(claimed(run))
+    return replace(said, numbers=_values_of(run, wanted)) if wanted else said
+
+
+def described(run: Claimed) -> Described:
+    """What a table of the runs' own numbers needs."""
+    part = run.part
     return Described(
-        run.result.benchmark,
+        run.benchmark,
         {"campaign": part.name, "step": part.step} if part is not None else {},
         run.labels,
-        {} if part is not None else run.result.run.options,
-        run.result.run.system.ranks,
-        _values_of(run, wanted),
-    )
-
-
-def number_of(result: Result) -> Number:
-    """The number of a run, with all that its headline claims."""
-    headline = reporter_of(result).headline(result)
-    return Number(
-        headline.name,
-        headline.unit,
-        headline.value,
-        headline.sureness(),
-        short_of(headline.evidence, result.run),
-        headline.valid,
+        run.options,
+        run.ranks,
+        [({}, run.claim.number)],
     )
 
 
@@ -183,7 +156,7 @@ def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
 def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
     """The values of each figure with this name, if a run has several (the partitions of b_eff_io),
     with the coordinates in which they differ; else of the run."""
-    figures = run.result.figures_named(wanted) if wanted else []
+    figures = run.result.figures_named(wanted)
     if len(figures) < 2:
         return [({}, _value_of(run, wanted))]
     places = [{n: _text(v) for n, v in f.where.items() if v is not None} for f in figures]
@@ -196,8 +169,6 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
 
 def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
-    if not wanted:
-        return number_of(run.result)
     figure = run.result.figure(wanted)
     if figure is not None:
         return _number_of(run, wanted, figure)
@@ -332,7 +303,7 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
             column("highest", lambda s: s.summary.max),
             column("mean", lambda s: s.summary.mean, extra=True),
             column("deviation", lambda s: s.summary.deviation, extra=True),
-            (Column("interval", below=True), lambda point: point.interval),
+            (Column("interval", below=True), lambda point: point.interval(stated[id(point)])),
             (Column("evidence", below=True), lambda point: point.evidence),
             (Column("verdict", below=True), lambda point: point.validity),
             (Column("± half the mean's 95 % interval", "1", "%", 3, extra=True), share),
@@ -365,67 +336,3 @@ def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
     for head in heads:
         columns += [Column(f"{axis}={head}", "1"), Column(f"basis of {head}", below=True)]
     return Table([*columns, Column("unit in CSV")], list(rows.values()), title)
-
-
-_TABLE = "runs"
-
-
-def described(index: Index, say: Callable[[str], None]) -> list[Described] | None:
-    """Every run that has a result, by its start, as gather.judged has those of the folder. None
-    where results are also elsewhere in it, which the index does not have."""
-    entries = index.entries()
-    if _has_other_results(index, entries):
-        return None
-    rows = _rows(index)
-    if len(rows) > MOST_RUNS:
-        raise EffioError(f"more than {MOST_RUNS} runs")
-    found: list[tuple[str, Entry, dict[str, Any]]] = []
-    for entry in entries:
-        if entry.fault:
-            say(f"left out: {entry.fault}")
-        row = rows.get(encodable(entry.folder.id))
-        if row is not None:
-            found.append((row.get("started", ""), entry, row))
-    found.sort(key=lambda one: (one[0], one[1].folder.id))
-    first: dict[tuple[str, str], Entry] = {}
-    kept = []
-    for started, entry, row in found:
-        name, unit, value, interval, identity, evidence, valid = json.loads(entry.line[NUMBER])
-        if identity and started:
-            other = first.setdefault((identity, started), entry)
-            if other is not entry:
-                say(f"left out: {entry.folder.path} is a copy of {other.folder.path}")
-                continue
-        kept.append(_of(row, Number(name, unit, value, interval, evidence, valid)))
-    return kept
-
-
-def _rows(index: Index) -> dict[str, dict[str, Any]]:
-    """The rows of each run by its name; columns that are empty are missing."""
-    names = {f"c{column.id}": column.name for column in index.columns(_TABLE)}
-    lines = (json.loads(text) for text in index.rows(_TABLE))
-    rows = ({names[key]: value for key, value in line.items()} for line in lines)
-    return {row["run"]: row for row in rows}
-
-
-def _of(row: dict[str, Any], number: Number) -> Described:
-    in_campaign = "campaign" in row
-    return Described(
-        row["benchmark"],
-        {name: row.get(name, "") for name in ("campaign", "step")} if in_campaign else {},
-        {k.removeprefix(AXIS): _text(v) for k, v in row.items() if k.startswith(AXIS)},
-        {} if in_campaign else json.loads(row["options"]),
-        row["ranks"],
-        [({}, number)],
-    )
-
-
-def _has_other_results(index: Index, entries: Sequence[Entry]) -> bool:
-    """Result files of the engine next to the folders, or folders of runs within others."""
-    known = {entry.folder.id for entry in entries}
-    with os.scandir(index.store.root) as inside:
-        others = [entry for entry in inside if entry.name not in known]
-    if any(one.is_file() and is_engines(one.name) for one in others):
-        return True
-    folders = [index.store.root / one.name for one in others if one.is_dir()]
-    return any(next(result_files(folder), None) is not None for folder in folders)

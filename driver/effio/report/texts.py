@@ -51,8 +51,9 @@ def records(table: Table) -> tuple[list[str], list[list[Raw]]]:
     named = any(column.name == "unit in CSV" for column in table.columns)
     titles: list[str] = []
     columns: list[list[Raw]] = []
+    rows = list(table.rows)  # made once, not for every column
     for i, column in enumerate(table.columns):
-        cells = [row[i] for row in table.rows]
+        cells = [row[i] for row in rows]
         titles.append(column.csv_title)
         columns.append([_raw(cell) for cell in cells])
         if not named and any(isinstance(cell, Quantity) for cell in cells):

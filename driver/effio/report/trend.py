@@ -15,9 +15,8 @@ from typing import Any
 from effio import text as fmt
 from effio.errors import pip_install
 from effio.judge.samples import Judged
-from effio.report.campaign import axes_of, interval_of, own_figure
+from effio.report.claims import Claimed, claimed
 from effio.report.common.names import grouped, unique
-from effio.report.common.system import mpi_name
 from effio.report.model import (
     Axis,
     Cell,
@@ -34,9 +33,7 @@ from effio.report.model import (
 )
 from effio.report.parts import differing, quantity
 from effio.report.plots import plot
-from effio.report.registry import reporter_of
 from effio.report.spots import Spot, curve
-from effio.store.evidence import short_of
 
 # Fewer nights before or after it show no change.
 SHORTEST = 3
@@ -110,29 +107,15 @@ class Trend:
         ]
 
 
-def _day(run: Judged) -> str:
-    return run.result.run.started[:10]
-
-
-def _versions(run: Judged) -> dict[str, str]:
-    system, engine = run.result.run.system, run.result.run.engine
-    release = system.kernel.get("release", "")
-    return {
-        "effio" if engine.program == "effio-mpi" else fmt.plain(engine.program, 60): engine.version,
-        "MPI": mpi_name(system.mpi.library),
-        "kernel": fmt.plain(release, 60),
-    }
-
-
-def software_changes(runs: Sequence[Judged]) -> list[Software]:
+def software_changes(runs: Sequence[Claimed]) -> list[Software]:
     """Changes of software, by the start of runs: what is another version than in the run before
     it."""
     found: list[Software] = []
     known: dict[str, str] = {}
     for run in runs:
-        for what, version in _versions(run).items():
+        for what, version in run.claim.versions.items():
             if version and known.get(what, version) != version:
-                found.append(Software(_day(run), what, known[what], version))
+                found.append(Software(run.started[:10], what, known[what], version))
             if version:
                 known[what] = version
     return found
@@ -141,11 +124,11 @@ def software_changes(runs: Sequence[Judged]) -> list[Software]:
 def change_points(values: Sequence[float]) -> list[int]:
     """Where a stretch of another level begins, by PELT (Killick 2012) on the logarithms. Raises
     ModuleNotFoundError without ruptures."""
-    import numpy as np
-    import ruptures
-
     if len(values) < 2 * SHORTEST or min(values) <= 0:
         return []
+    import numpy as np
+    import ruptures  # takes a second
+
     logs = np.log(np.asarray(values, dtype=float))
     # Of differences of neighbors, which a change of level hardly touches.
     noise = 1.4826 * median(abs(float(d)) for d in np.diff(logs)) / math.sqrt(2)
@@ -171,25 +154,28 @@ def _changes(course: TrendLine) -> list[Change]:
 
 def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     """`runs` by their start. Numbers that do not count are left out."""
+    return trend_of_claims(name, list(map(claimed, runs)))
+
+
+def trend_of_claims(name: str, runs: Sequence[Claimed]) -> Trend:
     courses: dict[object, TrendLine] = {}
-    apart = differing([axes_of(run) for run in runs])
+    axes = [run.axes for run in runs]
+    apart = differing(axes)
     left_out = 0
-    for run in runs:
-        headline = reporter_of(run.result).headline(run.result)
-        if headline.value is None or headline.valid is False or not _day(run):
+    for run, own in zip(runs, axes, strict=True):
+        number, day = run.claim.number, run.started[:10]
+        if number.value is None or number.valid is False or not day:
             left_out += 1
             continue
-        axes = axes_of(run)
-        what = ", ".join(f"{n} {axes[n]}" for n in apart if axes.get(n)) or run.result.benchmark
-        key = (what, headline.name, headline.unit)
-        record = own_figure(run)
-        better = record.metric.better if record is not None else "higher"
-        course = courses.setdefault(key, TrendLine(what, headline.name, headline.unit, better))
-        if not course.nights or course.nights[-1].day != _day(run):
-            course.nights.append(Night(day=_day(run)))
-        course.nights[-1].values.append(headline.value)
-        course.nights[-1].own = interval_of(own_figure(run))
-        course.nights[-1].evidence.append(short_of(headline.evidence, run.result.run))
+        what = ", ".join(f"{n} {own[n]}" for n in apart if own.get(n)) or run.benchmark
+        key = (what, number.name, number.unit)
+        new = TrendLine(what, number.name, number.unit, run.claim.better)
+        course = courses.setdefault(key, new)
+        if not course.nights or course.nights[-1].day != day:
+            course.nights.append(Night(day=day))
+        course.nights[-1].values.append(number.value)
+        course.nights[-1].own = run.claim.interval
+        course.nights[-1].evidence.append(number.evidence)
     missing = ""
     for course in courses.values():
         try:

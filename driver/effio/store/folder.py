@@ -23,7 +23,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -37,7 +37,7 @@ from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer
 from effio.store.notes import Notes
 from effio.store.on_servers import judged_by_network
-from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
+from effio.store.reader import MAX_LINE_BYTES, Digest, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
 from effio.store.safe_files import is_regular, sha256_of, write_atomically
 
@@ -186,12 +186,12 @@ class RunFolder:
         except OSError as error:
             raise results_error(self.path, error) from None
 
-    def result(self) -> Result:
-        return read_result(self.result_path)
+    def result(self, digest: Digest | None = None) -> Result:
+        return read_result(self.result_path, digest)
 
-    def reported(self) -> Result:
+    def reported(self, digest: Digest | None = None) -> Result:
         """The result, with what the driver and people know of the run."""
-        result = self.result()
+        result = self.result(digest)
         result.record, result.notes = self.record(), self.notes()
         result.measurements = judged_by_network(result)
         return result
@@ -225,22 +225,32 @@ class RunFolder:
     def is_sealed(self) -> bool:
         return is_regular(self.path / SUMS)
 
-    def changed_since_sealed(self) -> list[str]:
-        """Names of files that differ from their checksum or are gone; empty if none was sealed."""
+    def sealed(self) -> list[tuple[str, str]]:
+        """Checksum and name of every file that was sealed."""
         try:
             lines = safe_files.read_text(self.path / SUMS).splitlines()[:_MAX_SUMMED]
         except (OSError, ValueError):
             return []
+        pairs = [line.partition("  ")[::2] for line in lines]
+        return [(digest, name) for digest, name in pairs if name in _SUMMED or is_of_turn(name)]
+
+    def changed_since_sealed(self) -> list[str]:
+        """Names of files that differ from their checksum or are gone; empty if none was sealed."""
+        return self.changed(self.sealed())
+
+    def changed(
+        self, sealed: Sequence[tuple[str, str]], known: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The names that no longer have these checksums. `known`: checksums of files as they
+        are."""
+        found = known or {}
         changed = []
-        for line in lines:
-            digest, _, name = line.partition("  ")
-            if name not in _SUMMED and not is_of_turn(name):
-                continue
+        for digest, name in sealed:
             try:
-                same = sha256_of(self.path / name) == digest
+                is_same = (found.get(name) or sha256_of(self.path / name)) == digest
             except OSError:
-                same = False
-            if not same:
+                is_same = False
+            if not is_same:
                 changed.append(name)
         return changed
 

@@ -18,30 +18,39 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import effio
-from effio.store.folder import NOTES, RECORD, RESULT, SUMS, RunFolder, Store
-from effio.store.reader import Result, ResultError
-from effio.store.table import TABLES, Row, kind_of_value, rows_of
+from effio.store.attempts import Facts, KnownAttempt
+from effio.store.folder import RunFolder, Store
+from effio.store.reader import without_collections
+from effio.store.reading import (
+    Describe,
+    Kept,
+    Line,
+    RunReader,
+    Texts,
+    digest_of,
+    read_all,
+    stamp_of,
+)
 from effio.text import encodable
 
-_LAYOUT = 2
+_LAYOUT = 3
 WAIT_SECONDS = 30.0
 # Words in errors of SQLite that do not mean that the file is damaged.
 _PASSING = ("locked", "full", "readonly", "disk I/O")
-_STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
 _CREATE = """
 CREATE TABLE about (text TEXT);
-CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT, parts TEXT, sum TEXT);
+CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT, parts TEXT, facts TEXT,
+                   sealed TEXT, sum TEXT);
 CREATE TABLE columns (id INTEGER PRIMARY KEY, part TEXT, name TEXT, UNIQUE (part, name));
 CREATE TABLE rows (run BLOB, part TEXT, shape TEXT, text TEXT, PRIMARY KEY (part, run));
 """
 
-Line = Mapping[str, str]
 Reading = Callable[[int], None]
 
 
@@ -56,21 +65,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A run in one line, and why its result cannot be used."""
+    """A run in one line, and why its result cannot be used. `sum` changes whenever the run does."""
 
     folder: RunFolder
     line: Line
     fault: str = ""
+    facts: str = "{}"
+    sum: str = ""
 
-
-@dataclass(frozen=True)
-class _Kept:
-    """What the index has of a run; `parts`: the digest of its rows by table."""
-
-    stamp: str
-    line: Line
-    fault: str
-    parts: Mapping[str, str]
+    def attempt(self) -> KnownAttempt:
+        return KnownAttempt(self.folder, self.line["state"], Facts(**json.loads(self.facts)))
 
 
 @dataclass(frozen=True)
@@ -116,10 +120,6 @@ def _text_of(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _digest(*texts: str | bytes) -> str:
-    return hashlib.blake2b(repr(texts).encode(), digest_size=16).hexdigest()
-
-
 def _sources() -> str:
     """What entries depend on in addition to the files of the runs: this very effio."""
     package = Path(effio.__file__).parent
@@ -128,21 +128,9 @@ def _sources() -> str:
     return f"{_LAYOUT} {effio.__version__} {len(files)} {newest}"
 
 
-def _stamp(folder: bytes) -> tuple[str, int] | None:
-    """The state of a run's files, and when the first of them was written; None for what is not a
-    run."""
-    stamps: list[tuple[int, ...]] = []
-    written = 0
-    for name in _STAMPED:
-        try:
-            info = os.lstat(folder + name)  # forty thousand of them, no objects
-        except OSError:
-            stamps.append(())
-            continue
-        stamps.append((info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
-        if name in _STAMPED[:2] and not written and stat.S_ISREG(info.st_mode):
-            written = info.st_mtime_ns
-    return (json.dumps(stamps), written) if written else None
+def _kept_of(texts: Sequence[str], sum_of_texts: str) -> Kept:
+    stamp, line, fault, parts, facts, sealed = texts
+    return Kept(stamp, json.loads(line), fault, parts, facts, sealed, sum_of_texts)
 
 
 class Index:
@@ -151,7 +139,7 @@ class Index:
     def __init__(
         self,
         store: Store,
-        describe: Callable[[RunFolder, Result | ResultError], Line],
+        describe: Describe,
         reading: Reading = lambda _: None,
     ) -> None:
         self.store = store
@@ -159,16 +147,22 @@ class Index:
         self._reading = reading
         self._columns: dict[tuple[str, str], int] = {}
         self._order: list[bytes] = []
-        self._known: dict[bytes, _Kept] = {}
+        self._known: dict[bytes, Kept] = {}
         self._tables: dict[str, _Table] = {}
         self._is_kept = False
+        self._with_sealed = False
         self._database = self._opened()
 
-    def entries(self) -> list[Entry]:
-        """All runs, the newest last, as their files are now."""
+    def entries(self, with_sealed: bool = False) -> list[Entry]:
+        """All runs, the newest last, as their files are now; `with_sealed`: also those files that
+        only matter to `attempt`."""
+        self._with_sealed = with_sealed
         self._refresh()
         known = ((name, self._known[name]) for name in self._order)
-        return [Entry(self._folder(name), kept.line, kept.fault) for name, kept in known]
+        return [
+            Entry(self._folder(name), kept.line, kept.fault, kept.facts, kept.sum)
+            for name, kept in known
+        ]
 
     def columns(self, table: str) -> Sequence[Column]:
         """The columns of all rows of a table, in the order of their first appearance. After
@@ -221,7 +215,8 @@ class Index:
 
     def _refresh(self) -> None:
         try:
-            self._brought_up_to_date()
+            with without_collections():
+                self._brought_up_to_date()
         except sqlite3.Error as error:
             if any(words in str(error) for words in _PASSING):
                 self._in_memory()  # another effio may use what is there
@@ -266,13 +261,13 @@ class Index:
         }
         texts = []
         for run in self._order:
-            expected = self._known[run].parts.get(part)
+            expected = json.loads(self._known[run].parts).get(part)
             if expected is None:
                 continue
             shape, text = found.get(run, ("", ""))
             if not isinstance(shape, str) or not isinstance(text, str):
                 raise _DamagedError
-            if _digest(shape, text) != expected:
+            if digest_of(shape, text) != expected:
                 raise _DamagedError
             texts.append(text)
             for number, name, some in json.loads(shape):
@@ -283,19 +278,19 @@ class Index:
             raise _DamagedError
         return _Table([Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)], texts)
 
-    def _kept(self) -> Iterator[tuple[bytes, _Kept]]:
+    def _kept(self) -> Iterator[tuple[bytes, Kept]]:
         """The entries that nothing has changed since `_read` wrote them."""
         for name, *texts, sum_of_texts in self._database.execute(
-            "SELECT name, stamp, line, fault, parts, sum FROM runs"
+            "SELECT name, stamp, line, fault, parts, facts, sealed, sum FROM runs"
         ):
             if not isinstance(name, bytes) or not all(isinstance(text, str) for text in texts):
                 continue
-            if _digest(name, *texts) == sum_of_texts:
-                stamp, line, fault, parts = texts
-                yield name, _Kept(stamp, json.loads(line), fault, json.loads(parts))
+            if digest_of(name, *texts) == sum_of_texts:
+                yield name, _kept_of(texts, sum_of_texts)
 
     def _brought_up_to_date(self) -> None:
         there = self._there()
+        root = os.fsencode(self.store.root) + b"/"
         self._order = [name for name, _ in there]
         now = dict(there)
         self._tables = {}
@@ -304,7 +299,9 @@ class Index:
             stale = [
                 name
                 for name in self._order
-                if name not in self._known or self._known[name].stamp != now[name]
+                if name not in self._known
+                or self._known[name].stamp != now[name]
+                or (self._with_sealed and not self._known[name].is_as_sealed(root + name))
             ]
             if stale:
                 self._reading(len(stale))
@@ -316,8 +313,10 @@ class Index:
                 for number, part, name in database.execute("SELECT id, part, name FROM columns")
                 if isinstance(part, str) and isinstance(name, str)
             }
-            for name in stale:
-                self._read(name, now[name])
+            reader = RunReader(self.store.root, self._describe, self._column)
+            wanted = [(name, now[name]) for name in stale]
+            for name, texts in read_all(reader, wanted, self._columns):
+                self._keep(name, texts)
 
     def _folder(self, name: bytes) -> RunFolder:
         return RunFolder(self.store.root / os.fsdecode(name))
@@ -332,7 +331,7 @@ class Index:
         except OSError:
             return []
         for name in names:
-            stamp = _stamp(root + b"/" + name)
+            stamp = stamp_of(root + b"/" + name)
             if stamp is not None:
                 found.append((name.partition(b"-")[0], stamp[1], name, stamp[0]))
         return [(name, stamp) for _, _, name, stamp in sorted(found)]
@@ -343,50 +342,15 @@ class Index:
                 f"DELETE FROM {table} WHERE {column} = ?", [(name,) for name in names]
             )
 
-    def _read(self, name: bytes, stamp: str) -> None:
-        folder = self._folder(name)
-        fault = ""
-        result: Result | ResultError
-        try:
-            result = folder.reported()
-        except ResultError as error:
-            result = error
-            fault = error.message if folder.has_result else ""
-        line = self._describe(folder, result)
-        # A run that continues may end without a change of its files, by a kill.
-        stamp = "" if line["state"] == "running" else stamp
-        parts = {}
-        if isinstance(result, Result):
-            for part in TABLES:
-                if rows := list(rows_of(part, folder.id, result)):
-                    parts[part] = self._keep(name, part, rows)
-        texts = stamp, json.dumps(line), encodable(fault), json.dumps(parts)
+    def _keep(self, name: bytes, texts: Texts) -> None:
         self._database.execute(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
-            (name, *texts, _digest(name, *texts)),
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (name, *texts.kept, texts.sum),
         )
-        self._known[name] = _Kept(stamp, json.loads(texts[1]), texts[2], parts)
-
-    def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> str:
-        """The digest of what was kept."""
-        columns: dict[str, tuple[int, str, set[str]]] = {}
-        lines = []
-        for row in rows:
-            line: dict[str, Any] = {}
-            for name, value in row.items():
-                if (column := columns.get(name)) is None:
-                    number = self._column(part, name)
-                    column = columns[name] = (number, f"c{number}", set())
-                if value is not None:
-                    column[2].add(kind_of_value(value))
-                    line[column[1]] = value
-            lines.append(json.dumps(line))
-        shape = json.dumps(sorted([n, name, sorted(k)] for name, (n, _, k) in columns.items()))
-        text = "\n".join(lines) + "\n"
-        self._database.execute(
-            "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (run, part, shape, text)
+        self._database.executemany(
+            "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", [(name, *one) for one in texts.rows]
         )
-        return _digest(shape, text)
+        self._known[name] = _kept_of(texts.kept, texts.sum)
 
     def _column(self, part: str, name: str) -> int:
         number = self._columns.get((part, name))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from effio import text as fmt
 
@@ -94,7 +95,12 @@ def unit_of(name: str) -> str:
 def coordinate_text(name: str, value: object) -> str:
     """The value of an axis or of a place for people: "64 KiB" of "64KiB" and of 65536 bytes, "123
     µs" of 0.000123 seconds; as it is without a unit."""
-    text, unit = str(value), unit_of(name)
+    return _coordinate_text(name, str(value))
+
+
+@lru_cache(maxsize=10_000)  # a table of runs has the values of few axes
+def _coordinate_text(name: str, text: str) -> str:
+    unit = unit_of(name)
     if _PLAIN.fullmatch(text):
         number = float(text)
         whole = number.is_integer()

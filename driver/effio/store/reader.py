@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, Protocol
 
 import msgspec
 from msgspec import structs
@@ -182,11 +182,21 @@ def _fault(error: msgspec.ValidationError) -> str:
     return f"{place.strip('`.')}: {what}" if what else str(error)
 
 
-def _lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, bytes, bool]]:
+class Digest(Protocol):
+    """As of hashlib."""
+
+    def update(self, data: bytes, /) -> None: ...
+
+
+def _lines(
+    stream: IO[bytes], path: Path, digest: Digest | None
+) -> Iterator[tuple[int, bytes, bool]]:
     """Number, text and whether the line is whole (ends in a line end)."""
     number = 0
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
+        if digest is not None:
+            digest.update(line)
         if len(line) > MAX_LINE_BYTES:
             raise ResultError(path, f"longer than {fmt.size(MAX_LINE_BYTES)}", number)
         if number > MAX_RECORDS:
@@ -194,13 +204,14 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, bytes, bool]]:
         yield number, line, line.endswith(b"\n")
 
 
-def read_result(path: Path) -> Result:
-    """Raises ResultError if the file is not a result, or a damaged one."""
+def read_result(path: Path, digest: Digest | None = None) -> Result:
+    """Raises ResultError if the file is not a result, or a damaged one. `digest` gets the bytes of
+    the whole file, if it is a result."""
     try:
         with safe_files.reading(path, most=None) as stream:
             if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
                 raise ResultError(path, f"larger than {fmt.size(MAX_FILE_BYTES)}")
-            return _read(stream, path)
+            return _read(stream, path, digest)
     except safe_files.UnsafeFileError as error:
         raise ResultError(path, f"not a file: it {error.strerror}") from None
     except OSError as error:
@@ -238,19 +249,19 @@ class _Places:
             structs.force_setattr(record, "where", same)
 
 
-def _read(stream: IO[bytes], path: Path) -> Result:
+def _read(stream: IO[bytes], path: Path, digest: Digest | None) -> Result:
     with without_collections():
-        result = _read_lines(stream, path)
+        result = _read_lines(stream, path, digest)
         if len(result.measurements) + len(result.figures) > _MANY:
             gc.freeze()
     return result
 
 
-def _read_lines(stream: IO[bytes], path: Path) -> Result:
+def _read_lines(stream: IO[bytes], path: Path, digest: Digest | None) -> Result:
     result: Result | None = None
     remarks: list[str] = []
     places = _Places()
-    for number, text, whole in _lines(stream, path):
+    for number, text, whole in _lines(stream, path, digest):
         if not text.strip():
             continue
         try:

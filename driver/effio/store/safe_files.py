@@ -60,7 +60,7 @@ def directory(path: Path, below: Path | None = None) -> Iterator[int]:
     start = path if below is None else below
     handle = os.open(start, _DIRECTORY)
     try:
-        for part in path.relative_to(start).parts:
+        for part in () if below is None else path.relative_to(start).parts:
             if part == "..":
                 raise UnsafeFileError(errno.EINVAL, "leads out of its directory", str(path))
             try:

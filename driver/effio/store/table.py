@@ -24,7 +24,7 @@ TABLES = ("runs", "measurements", "figures")
 def _flat(prefix: str, values: dict[str, Any]) -> Row:
     """Nested members as JSON text."""
     return {
-        f"{prefix}{key}": json.dumps(v) if isinstance(v, (dict, list)) else v
+        prefix + key: json.dumps(v) if isinstance(v, (dict, list)) else v
         for key, v in values.items()
     }
 
@@ -91,6 +91,7 @@ def _place(result: Result) -> Row:
 
 
 def measurement_rows(name: str, result: Result) -> Iterator[Row]:
+    of_all = {**_place(result), **_campaign(result)}
     for m in result.measurements:
         times = m.call_times
         cache = m.cache
@@ -123,12 +124,12 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "hints_echoed": m.hints_echoed,
             **_flat("where_", m.where),
             **_flat("detail_", m.detail),
-            **_place(result),
-            **_campaign(result),
+            **of_all,
         }
 
 
 def figure_rows(name: str, result: Result) -> Iterator[Row]:
+    of_all = {**_place(result), **_campaign(result)}
     for f in result.figures:
         yield {
             "run": name,
@@ -142,8 +143,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
             **(_flat("samples_", asdict(f.samples)) if f.samples else {}),
             **_flat("where_", f.where),
             **_flat("detail_", f.detail),
-            **_place(result),
-            **_campaign(result),
+            **of_all,
         }
 
 

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run claims in a table of many runs or in a trend: its number with all that belongs to it.
+Of the runs of a store the index has it, so that no result is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from effio import text as fmt
+from effio.judge import Interval
+from effio.judge.samples import Judged
+from effio.report.common import certainty
+from effio.report.common.system import mpi_name
+from effio.report.model import Headline
+from effio.report.registry import reporter_of
+from effio.store.evidence import short_of
+from effio.store.reader import Result
+from effio.store.records import Figure
+from effio.store.run_record import CampaignPart
+
+
+@dataclass(frozen=True)
+class Number:
+    """The claim of a run, or of one of its figures: value, interval or why it has none (`own`),
+    where its bytes were (empty if it counts none), and whether it is valid (None: no rules)."""
+
+    name: str
+    unit: str
+    value: float | None
+    own: str = ""
+    evidence: str = ""
+    valid: bool | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`identity` is the id in run.json, by which a copied folder is known. `better`: higher or
+    lower. `interval`: that of the figure within its run. `versions`: of the software."""
+
+    number: Number
+    started: str
+    identity: str | None
+    better: str
+    interval: Interval | None
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A run with its claim. `options` are empty for a run of a campaign, whose axes are its
+    labels."""
+
+    name: str
+    path: Path
+    benchmark: str
+    part: CampaignPart | None
+    ranks: int
+    claim: Claim
+    labels: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def started(self) -> str:
+        return self.claim.started
+
+    @property
+    def identity(self) -> str | None:
+        return self.claim.identity
+
+    def named(self, name: str) -> Claimed:
+        return replace(self, name=name)
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """What distinguishes it from other runs of a campaign."""
+        step = self.part.step if self.part is not None else ""
+        return {
+            "benchmark": self.benchmark,
+            "step": step,
+            **self.labels,
+            "ranks": str(self.ranks),
+        }
+
+
+def number_by(headline: Headline, result: Result) -> Number:
+    """The number of a run, with all that its headline claims."""
+    return Number(
+        headline.name,
+        headline.unit,
+        headline.value,
+        headline.sureness(),
+        short_of(headline.evidence, result.run),
+        headline.valid,
+    )
+
+
+def number_of(result: Result) -> Number:
+    return number_by(reporter_of(result).headline(result), result)
+
+
+def own_figure(headline: Headline, result: Result) -> Figure | None:
+    """The engine's record of the run's one number."""
+    # Other cells have figures of the same name.
+    named = result.figures_named(headline.name)
+    same = (figure for figure in named if figure.metric.value == headline.value)
+    return next(same, None) or result.number
+
+
+def interval_of(figure: Figure | None) -> Interval | None:
+    """The interval that a figure has within its run, from five repetitions on."""
+    return certainty.shown_bounds(figure) if figure is not None else None
+
+
+def _versions(result: Result) -> dict[str, str]:
+    system, engine = result.run.system, result.run.engine
+    release = system.kernel.get("release", "")
+    return {
+        "effio" if engine.program == "effio-mpi" else fmt.plain(engine.program, 60): engine.version,
+        "MPI": mpi_name(system.mpi.library),
+        "kernel": fmt.plain(release, 60),
+    }
+
+
+def claim_by(headline: Headline, result: Result) -> Claim:
+    figure = own_figure(headline, result)
+    return Claim(
+        number_by(headline, result),
+        result.run.started,
+        result.record.id if result.record is not None else None,
+        figure.metric.better if figure is not None else "higher",
+        interval_of(figure),
+        _versions(result),
+    )
+
+
+def claimed(run: Judged) -> Claimed:
+    result = run.result
+    part = result.record.campaign if result.record is not None else None
+    return Claimed(
+        run.name,
+        run.path,
+        result.benchmark,
+        part,
+        result.run.system.ranks,
+        claim_by(reporter_of(result).headline(result), result),
+        run.labels,
+        result.run.options if part is None else {},
+    )
+
+
+def written(claim: Claim) -> str:
+    """For the index, which `read` takes."""
+    n, interval = claim.number, claim.interval
+    bounds = [interval.low, interval.high] if interval is not None else None
+    number = [n.name, n.unit, n.value, n.own, n.evidence, n.valid]
+    rest = [claim.started, claim.identity, claim.better, bounds, dict(claim.versions)]
+    return json.dumps([*number, *rest])
+
+
+def read(text: str) -> Claim:
+    *number, started, identity, better, bounds, versions = json.loads(text)
+    interval = Interval(*bounds) if bounds is not None else None
+    return Claim(Number(*number), started, identity, better, interval, versions)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs that words mean, with their claims, from the index of the store: the same runs as
+`gather.judged` reads, without reading them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from effio.judge import gather
+from effio.report import claims
+from effio.report.campaign import counting_of
+from effio.report.claims import Claimed
+from effio.report.listing import NUMBER
+from effio.store.attempts import Attempt, KnownAttempt
+from effio.store.folder import RESULT, RunFolder, Store
+from effio.store.index import Entry, Index
+
+# This many results are read before the index is: for a few it would take longer.
+_FEW = 20
+
+
+@dataclass(frozen=True)
+class Known:
+    """A run of the index."""
+
+    entry: Entry
+    attempt: KnownAttempt
+
+    def claimed(
+        self, name: str = "", path: Path | None = None, labels: Mapping[str, str] | None = None
+    ) -> Claimed | None:
+        """None of a run without a result that can be read."""
+        line = self.entry.line
+        if not line[NUMBER]:
+            return None
+        part = self.attempt.part
+        return Claimed(
+            name or self.entry.folder.id,
+            path or self.entry.folder.path,
+            line["benchmark"],
+            part,
+            int(line["ranks"]),
+            claims.read(line[NUMBER]),
+            {**gather.labels_of(part), **(labels or {})},
+            self.attempt.options if part is None else {},
+        )
+
+
+class Indexed:
+    """`opened` opens the index, when it is needed."""
+
+    def __init__(self, store: Store, opened: Callable[[], Index]) -> None:
+        self.store = store
+        self._opened = opened
+        self._read = 0
+        self._is_root: dict[Path, bool] = {}
+
+    @cached_property
+    def index(self) -> Index:
+        return self._opened()
+
+    @cached_property
+    def known(self) -> Mapping[str, Known]:
+        """All runs by their ids, the newest last."""
+        self._read = _FEW
+        entries = self.index.entries(with_sealed=True)
+        return {one.folder.id: Known(one, one.attempt()) for one in entries}
+
+    def attempts(self, _: Store | None = None) -> Sequence[Attempt]:
+        return [one.attempt for one in self.known.values()]
+
+    def gathered(self, words: Sequence[str], report: Callable[[str], None]) -> list[Claimed]:
+        """As `gather.judged`."""
+        return gather.gathered(words, self.store, report, self._claimed, self.attempts)
+
+    def of_campaign(self, campaign: str, every: bool) -> list[Claimed]:
+        """As `runs_of`, in any order."""
+        return list(self._of(counting_of(self.attempts(), campaign, every)))
+
+    def everything(self, report: Callable[[str], None]) -> list[Claimed] | None:
+        """Every run that has a result, by its start, as `gather.judged` has those of the folder.
+        None where results are also elsewhere in it, which the index does not have."""
+        if self._has_other_results():
+            return None
+        found = []
+        for name in sorted(self.known):
+            if fault := self.known[name].entry.fault:
+                report(f"left out: {fault}")
+            elif (run := self.known[name].claimed()) is not None:
+                found.append(run)
+            if len(found) > gather.MOST_RUNS:
+                raise gather.too_many()
+        found.sort(key=lambda run: (run.started, run.name))
+        return gather.without_copies(found, report)
+
+    def _of(self, folders: Sequence[RunFolder]) -> Iterator[Claimed]:
+        for folder in folders:
+            if (run := self.known[folder.id].claimed()) is not None:
+                yield run
+
+    def _claimed(self, file: Path, labels: Mapping[str, str]) -> Claimed:
+        self._read += 1
+        if self._read > _FEW and (known := self._known_at(file)) is not None:
+            name = gather.name_of(file) if file.parent.is_symlink() else file.parent.name
+            if (run := known.claimed(name, file.parent, labels)) is not None:
+                return run
+        return claims.claimed(gather.read_run(file, labels))
+
+    def _known_at(self, file: Path) -> Known | None:
+        if file.name != RESULT:
+            return None
+        above = file.parent.parent
+        if above not in self._is_root:
+            self._is_root[above] = os.path.realpath(above) == os.path.realpath(self.store.root)
+        return self.known.get(file.parent.name) if self._is_root[above] else None
+
+    def _has_other_results(self) -> bool:
+        """Result files of the engine next to the folders, or folders of runs within others."""
+        with os.scandir(self.store.root) as inside:
+            others = [entry for entry in inside if entry.name not in self.known]
+        if any(one.is_file() and gather.is_engines(one.name) for one in others):
+            return True
+        folders = [self.store.root / one.name for one in others if one.is_dir()]
+        return any(next(gather.result_files(folder), None) is not None for folder in folders)

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads runs for the index. Many of them are read by several processes: each is a fork of
+this one, so that it has the same modules, and ends with it, because its pipe breaks then."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import marshal
+import os
+import re
+import signal
+import stat
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from effio.store.attempts import facts_of
+from effio.store.folder import NOTES, RECORD, RESULT, SUMS, RunFolder
+from effio.store.reader import Result, ResultError
+from effio.store.table import TABLES, Row, kind_of_value, rows_of
+from effio.text import encodable
+
+Line = Mapping[str, str]
+Describe = Callable[[RunFolder, Result | ResultError], Line]
+
+_STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
+# From this number of runs on several processes read them; new ones, which know all columns so far,
+# are started after `_AT_ONCE` runs.
+_MANY = 200
+_AT_ONCE = 1000
+_MOST_PROCESSES = 8
+# What differs between the names of runs of one step.
+_OF_ONE_RUN = re.compile(rb"[0-9a-f]{8,}|\d+")
+_Names = tuple[str, ...]
+_Kinds = tuple[str, ...]
+_KINDS = {bool: "bool", float: "float", str: "text"}
+
+
+def digest_of(*texts: str | bytes) -> str:
+    return hashlib.blake2b(repr(texts).encode(), digest_size=16).hexdigest()
+
+
+def _stamp_of(info: os.stat_result) -> list[int]:
+    return [info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns]
+
+
+def stamps_of(folder: bytes, names: Sequence[str]) -> list[list[int]]:
+    """The state of files; empty of one that is not there."""
+    found: list[list[int]] = []
+    for name in names:
+        try:
+            found.append(_stamp_of(os.lstat(folder + b"/" + os.fsencode(name))))
+        except OSError:
+            found.append([])
+    return found
+
+
+def stamp_of(folder: bytes) -> tuple[str, int] | None:
+    """The state of a run's files, and when the first of them was written; None for what is not a
+    run."""
+    stamps: list[list[int]] = []
+    written = 0
+    for name in _STAMPED:
+        try:
+            info = os.lstat(folder + name)  # forty thousand of them, no objects
+        except OSError:
+            stamps.append([])
+            continue
+        stamps.append(_stamp_of(info))
+        if name in _STAMPED[:2] and not written and stat.S_ISREG(info.st_mode):
+            written = info.st_mtime_ns
+    return (repr(stamps), written) if written else None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the index has of a run; `parts`: the digest of its rows by table, in JSON. `sealed`:
+    the files with a checksum but those of `stamp`, and how they were when it was compared."""
+
+    stamp: str
+    line: Line
+    fault: str
+    parts: str
+    facts: str
+    sealed: str
+    sum: str
+
+    def is_as_sealed(self, folder: bytes) -> bool:
+        """Whether none of those files has changed since."""
+        if not self.sealed:
+            return True
+        names, stamps = json.loads(self.sealed)
+        return bool(stamps_of(folder, names) == stamps)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a run as the index stores them: those of `Kept` with their digest, and table,
+    shape and rows of each of its tables."""
+
+    kept: tuple[str, ...]
+    sum: str
+    rows: Sequence[tuple[str, str, str]]
+
+
+class NewColumnError(Exception):
+    """A column that has no number yet."""
+
+
+class RunReader:
+    """`column` numbers the columns of tables; it may raise NewColumnError."""
+
+    def __init__(self, root: Path, describe: Describe, column: Callable[[str, str], int]) -> None:
+        self.root = root
+        self._describe = describe
+        self.column = column
+        # Most runs of a store have the same columns.
+        self._keys: dict[tuple[str, _Names], list[str]] = {}
+        self._shapes: dict[tuple[str, Sequence[tuple[_Names, Sequence[_Kinds]]]], str] = {}
+
+    def read(self, name: bytes, stamp: str) -> Texts:
+        folder = RunFolder(self.root / os.fsdecode(name))
+        fault = ""
+        sums = folder.sealed()
+        sealed = [file for _, file in sums if file not in (RECORD, RESULT)]
+        before = stamps_of(os.fsencode(folder.path), sealed)
+        digest = hashlib.sha256()
+        result: Result | ResultError
+        try:
+            result = folder.reported(digest)
+        except ResultError as error:
+            result = error
+            fault = error.message if folder.has_result else ""
+        line = self._describe(folder, result)
+        # A run that continues may end without a change of its files, by a kill.
+        stamp = "" if line["state"] == "running" else stamp
+        facts = facts_of(folder, line["state"], result, sums, {RESULT: digest.hexdigest()})
+        rows = []
+        if isinstance(result, Result):
+            for part in TABLES:
+                if some := list(rows_of(part, folder.id, result)):
+                    rows.append((part, *self._texts(part, some)))
+        parts = {part: digest_of(shape, text) for part, shape, text in rows}
+        state_of_files = json.dumps([sealed, before]) if sealed else ""
+        rest = json.dumps(facts), state_of_files
+        texts = stamp, json.dumps(line), encodable(fault), json.dumps(parts), *rest
+        return Texts(texts, digest_of(name, *texts), rows)
+
+    def _texts(self, part: str, rows: Sequence[Row]) -> tuple[str, str]:
+        """The shape of rows, and the rows as lines of JSON."""
+        kinds: dict[_Names, dict[_Kinds, None]] = {}
+        lines = []
+        for row in rows:
+            names, values = tuple(row), row.values()
+            if (keys := self._keys.get((part, names))) is None:
+                keys = [f"c{self.column(part, name)}" for name in names]
+                self._keys[part, names] = keys
+            # Rows have few combinations of kinds.
+            own = tuple([_KINDS.get(type(v)) or _kind_of(v) for v in values])
+            kinds.setdefault(names, {})[own] = None
+            lines.append(_json({k: v for k, v in zip(keys, values, strict=True) if v is not None}))
+        of_all = part, tuple((names, tuple(some)) for names, some in kinds.items())
+        if (shape := self._shapes.get(of_all)) is None:
+            shape = self._shapes[of_all] = self._shape(*of_all)
+        return shape, "\n".join(lines) + "\n"
+
+    def _shape(self, part: str, rows: Sequence[tuple[_Names, Sequence[_Kinds]]]) -> str:
+        columns: dict[str, set[str]] = {}
+        for names, kinds in rows:
+            for name, *some in zip(names, *kinds, strict=True):
+                columns.setdefault(name, set()).update(some)
+        named = ((self.column(part, name), name, kinds) for name, kinds in columns.items())
+        return json.dumps(sorted([n, name, sorted(k - {""})] for n, name, k in named))
+
+
+def _kind_of(value: object) -> str:
+    return "" if value is None else kind_of_value(value)
+
+
+def _json(line: dict[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(line).decode()
+    except (ValueError, msgspec.MsgspecError):  # a name that is not UTF-8
+        return json.dumps(line)
+
+
+def _one_of_each_kind(wanted: Sequence[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
+    """By their names: together these runs have nearly all columns."""
+    first: dict[bytes, tuple[bytes, str]] = {}
+    for one in wanted:
+        first.setdefault(_OF_ONE_RUN.sub(b"", one[0]), one)
+    return list(first.values())[:_MANY]
+
+
+def _processes(count: int) -> int:
+    """How many processes read; a fork of one of several threads may find a lock taken forever."""
+    if count < _MANY or threading.active_count() > 1:
+        return 1
+    return min(len(os.sched_getaffinity(0)), _MOST_PROCESSES)
+
+
+def read_all(
+    reader: RunReader, wanted: Sequence[tuple[bytes, str]], columns: Mapping[tuple[str, str], int]
+) -> Iterator[tuple[bytes, Texts]]:
+    """Names of runs and their texts, in any order. `columns` grows while the caller takes them."""
+    count = _processes(len(wanted))
+    alone = wanted if count < 2 else _one_of_each_kind(wanted)
+    for name, stamp in alone:
+        yield name, reader.read(name, stamp)
+    read = {name for name, _ in alone}
+    rest = [one for one in wanted if one[0] not in read]
+    for start in range(0, len(rest), _AT_ONCE):
+        yield from _read_by(count, reader, rest[start : start + _AT_ONCE], columns)
+
+
+def _read_by(
+    count: int,
+    reader: RunReader,
+    wanted: Sequence[tuple[bytes, str]],
+    columns: Mapping[tuple[str, str], int],
+) -> Iterator[tuple[bytes, Texts]]:
+    """Each of `count` processes reads every `count`-th run. What one does not read, this one
+    does."""
+    children: list[tuple[int, IO[bytes]]] = []
+    try:
+        with contextlib.suppress(OSError):  # no more processes: this one reads their runs
+            for which in range(count):
+                children.append(_started(reader, wanted[which::count], columns, children))
+        for number, (name, stamp) in enumerate(wanted):
+            which = number % count
+            found = _taken(children[which][1]) if which < len(children) else None
+            yield name, found if found is not None else reader.read(name, stamp)
+    finally:
+        for child, stream in children:
+            stream.close()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def _started(
+    reader: RunReader,
+    wanted: Sequence[tuple[bytes, str]],
+    columns: Mapping[tuple[str, str], int],
+    others: Sequence[tuple[int, IO[bytes]]],
+) -> tuple[int, IO[bytes]]:
+    """A process that reads these runs, and the stream to which it writes them."""
+    source, sink = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that libraries have
+        child = os.fork()
+    if child:
+        os.close(sink)
+        return child, os.fdopen(source, "rb")
+    try:
+        # A stream that another process still reads would not end with the reader.
+        for handle in (source, *(stream.fileno() for _, stream in others)):
+            os.close(handle)
+        reader.column = _known(columns)
+        with os.fdopen(sink, "wb") as stream:
+            for name, stamp in wanted:
+                marshal.dump(_read_or_none(reader, name, stamp), stream)
+    finally:
+        os._exit(0)
+
+
+def _known(columns: Mapping[tuple[str, str], int]) -> Callable[[str, str], int]:
+    def column(part: str, name: str) -> int:
+        number = columns.get((part, name))
+        if number is None:
+            raise NewColumnError
+        return number
+
+    return column
+
+
+def _read_or_none(reader: RunReader, name: bytes, stamp: str) -> tuple[Any, ...] | None:
+    try:
+        found = reader.read(name, stamp)
+    except NewColumnError:
+        return None
+    return found.kept, found.sum, found.rows
+
+
+def _taken(stream: IO[bytes]) -> Texts | None:
+    try:
+        found = marshal.load(stream)  # of a process of ours
+    except (EOFError, ValueError, TypeError):
+        return None
+    return Texts(*found) if found is not None else None
