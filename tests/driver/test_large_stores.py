@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
+from effio.serve.shelf import Shelf
 from effio.store import safe_files
 from engines import Engine
 from scale import stores
@@ -40,7 +42,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_a_table_of_all_runs_reads_none_of_them(
-    effio: Effio, made: Path, opened: Counter[str]
+    effio: Effio, made: Path, opened: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After they were indexed; and it is the table of the same runs, read one by one."""
     words = ["--runs", made / "runs", "table", "--format", "csv"]
@@ -49,7 +51,9 @@ def test_a_table_of_all_runs_reads_none_of_them(
     opened.clear()
     stored = effio.call(*words)
     assert opened.total() == 0
-    read = effio.call(*words, made / "runs")
+    with monkeypatch.context() as patch:
+        patch.setattr("effio.report.indexed._FEW", RUNS)  # all are read without the index
+        read = effio.call(*words, made / "runs")
     assert opened["result.jsonl"] == RUNS
     assert stored.stdout == read.stdout
     assert len(stored.stdout.splitlines()) == 1 + RUNS
@@ -67,3 +71,61 @@ def test_a_table_of_all_runs_reads_none_of_them(
     finally:
         shutil.rmtree(copy)
         (made / "runs" / "effio-one.jsonl").unlink(missing_ok=True)
+
+
+# What a question opens besides the index: what the campaign was called with.
+_OF_CAMPAIGN = {"campaign.json", "campaign.toml"}
+_OF = {number: f"{stores.CAMPAIGN}:segments={number}" for number in (3, 4)}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["table", stores.CAMPAIGN],
+        ["table", _OF[3], "--by", "order-seed"],
+        [
+            "table",
+            f"{stores.CAMPAIGN}:segments=3,{stores.CAMPAIGN}:segments=4",
+            "--across",
+            "segments",
+        ],
+        ["trend", stores.CAMPAIGN, "--format", "json"],
+        ["runs", stores.CAMPAIGN],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_question_about_a_campaign_reads_no_run(
+    effio: Effio, made: Path, opened: Counter[str], words: list[str]
+) -> None:
+    """Every result was read twice, and every file for its checksum."""
+    asked = ["--runs", made / "runs", *words]
+    assert effio.call(*asked).returncode == 0
+    opened.clear()
+    again = effio.call(*asked)
+    assert again.returncode == 0
+    assert set(opened) <= _OF_CAMPAIGN
+    # A file that the table does not show, of the same size and with its time set back.
+    changed = next(iter(sorted((made / "runs").glob("2026*")))) / "environment.json"
+    before, data = changed.stat(), changed.read_bytes()
+    changed.write_bytes(data.replace(b"UTF-8", b"UTF-9"))
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    try:
+        opened.clear()
+        assert effio.call(*asked).stdout == again.stdout  # there is no other attempt at this point
+        if words[0] != "runs":
+            assert opened["environment.json"] == opened["result.jsonl"] == 1
+    finally:
+        changed.write_bytes(data)
+
+
+def test_a_campaign_in_the_browser_reads_each_result_once_and_a_trend_none(
+    made: Path, opened: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EFFIO_CACHE", str(tmp_path))
+    shelf = Shelf(made / "runs")
+    assert len(shelf.runs()) == RUNS
+    opened.clear()
+    assert len(shelf.claims_of_campaign(stores.CAMPAIGN)) == RUNS
+    assert not opened
+    assert len(shelf.runs_of_campaign(stores.CAMPAIGN)) == RUNS
+    assert opened == {"result.jsonl": RUNS, "run.json": RUNS, "notes.json": RUNS}

@@ -23,7 +23,7 @@ from effio.serve.app import App
 from effio.serve.server import LOOPBACK, Server
 from effio.serve.shelf import Shelf
 from effio.store.folder import this_process
-from effio.store.reader import Result, read_result
+from effio.store.reader import Digest, Result, read_result
 from patience import MILLISECONDS, SECONDS, patient
 from store import generate
 
@@ -287,9 +287,9 @@ def test_a_run_is_read_once_and_the_list_is_bounded(
 ) -> None:
     read: list[str] = []
 
-    def counted(path: Path) -> Result:
+    def counted(path: Path, digest: Digest | None = None) -> Result:
         read.append(path.parent.name)
-        return read_result(path)
+        return read_result(path, digest)
 
     monkeypatch.setattr("effio.store.folder.read_result", counted)
     monkeypatch.setattr("effio.serve.app._MOST_LISTED", 5)

@@ -29,12 +29,12 @@ from driver.test_page_tuning import SETTINGS, WRITE, _made
 from effio.cli import show, tables
 from effio.cli.campaign_table import Row
 from effio.cli.campaign_table import table_of as overview
-from effio.cli.layout import Field, laid_out, lines, wrapped
+from effio.cli.layout import Field, laid_out, lines, plain_lines, wrapped
 from effio.cli.show import print_report, tables_of
 from effio.cli.tables import print_table
 from effio.report.build import load, report_of
 from effio.report.claims import Number
-from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.model import Cell, Column, Quantity, Table, table_of
 from effio.report.points import Point
 from effio.report.texts import Form, written
 from effio.report.tuning import tuning_section
@@ -445,3 +445,28 @@ def test_describe_cuts_no_name(width: int, with_engine: Effio) -> None:
     for option in described["options"]:
         name = option["name"]
         assert any(re.match(rf"  (-\w, )?--{name}  \S", line) for line in shown), name
+
+
+def test_a_row_of_a_long_table_is_made_once(tmp_path: Path) -> None:
+    """It was made again for every column: ten seconds for two thousand rows."""
+    made_rows: list[int] = []
+
+    def cell(number: int) -> int:
+        made_rows.append(number)
+        return number
+
+    items = range(2000)
+    table = table_of(items, [(Column("a"), cell), (Column("b"), str), (Column("c"), float)])
+    with (tmp_path / "printed").open("w") as file:
+        print_table(Console(file=file), table)
+    assert made_rows == list(items)
+    made_rows.clear()
+    assert written([table], Form.CSV).count("\n") == 2001
+    assert made_rows == list(items)
+
+
+def test_without_a_width_lines_are_those_of_a_terminal_that_is_wide_enough() -> None:
+    fields = [*FIELDS, Field("änderung", ["größer", "日本 "], number=True), Field("", ["", "x"])]
+    layout = laid_out(fields, None)
+    drawn = ["".join(text for text, _ in line) for line in lines(layout, None)]
+    assert list(plain_lines(layout)) == drawn

@@ -15,8 +15,10 @@ from effio import text as fmt
 from effio.campaign.state import series_name
 from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
-from effio.report.campaign import runs_of
-from effio.report.listing import axes_of, grouped, line_of, verdict_of
+from effio.report.campaign import counting_of, read_all
+from effio.report.claims import Claimed
+from effio.report.indexed import Known
+from effio.report.listing import NUMBER, axes_of, grouped, line_of, verdict_of
 from effio.store import safe_files
 from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder, Store
 from effio.store.index import Entry, Index
@@ -72,7 +74,8 @@ class Shown:
         return bool(self.cells["ranks"])
 
     def matches(self, words: list[str]) -> bool:
-        text = " ".join(self.cells.values()).casefold()
+        shown = (cell for name, cell in self.cells.items() if name != NUMBER)
+        text = " ".join(shown).casefold()
         return all(word in text for word in words)
 
 
@@ -116,14 +119,32 @@ class Shelf:
             return None
         return folder.path / file
 
-    def runs_of_campaign(self, name: str, every: bool) -> list[Judged]:
-        """The runs of a campaign; with `every` those of all calls of a campaign with `afresh`."""
-        own = [
-            entry.folder
-            for entry in self._entries()
+    def _of_campaign(self, name: str, every: bool) -> tuple[dict[str, Entry], list[RunFolder]]:
+        """The runs of a campaign by their ids, and those that count."""
+        index = Index(self._store, line_of)
+        try:
+            entries = index.entries(with_sealed=True)
+        finally:
+            index.close()
+        own = {
+            entry.folder.id: entry
+            for entry in entries
             if (of := entry.line["campaign"]) and name in (of, series_name(of) if every else of)
-        ]
-        return runs_of(own, name, every)
+            if self._all_inside(entry.folder)
+        }
+        return own, counting_of((entry.attempt() for entry in own.values()), name, every)
+
+    def runs_of_campaign(self, name: str) -> list[Judged]:
+        """The results of the runs of a campaign that count."""
+        return read_all(self._of_campaign(name, every=False)[1])
+
+    def claims_of_campaign(self, name: str) -> list[Claimed]:
+        """The claims of all runs of a campaign that have a result; of a campaign with `afresh`
+        those of every call."""
+        own, counting = self._of_campaign(name, every=True)
+        known = (Known(own[folder.id], own[folder.id].attempt()) for folder in counting)
+        found = [run for one in known if (run := one.claimed()) is not None]
+        return sorted(found, key=lambda run: (run.started, run.name))
 
     def runs(self) -> list[Shown]:
         """Sorted by campaign; the newest run and its campaign come first."""
