@@ -258,3 +258,15 @@ def test_the_index_has_the_folders_of_the_store(root: Path) -> None:
     (root / "20300101T000000Z-linked" / "result.jsonl").symlink_to("/etc/passwd")
     listed = [entry.folder.id for entry in Index(Store(root), line_of).entries()]
     assert listed == [folder.id for folder in Store(root).folders()]
+
+
+def test_results_of_older_versions_are_read_once(root: Path, opened: Opened) -> None:
+    for number, old in enumerate(sorted((Path(__file__).parent / "old").glob("*.jsonl"))):
+        folder = root / f"20200101T00000{number}Z-{old.stem}"
+        folder.mkdir()
+        shutil.copy(old, folder / "result.jsonl")
+    first, read = opened()
+    assert read == [len(first)]
+    assert len(first) > 12
+    assert all(entry.line["ranks"] for entry in first)
+    assert opened()[1] == []

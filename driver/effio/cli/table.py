@@ -11,7 +11,6 @@ from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
-from effio.judge import gather
 from effio.report.indexed import Indexed
 from effio.report.points import across as side_by_side
 from effio.report.points import described, points_of, points_of_described, table_of
@@ -56,7 +55,7 @@ def command(
         kept = [str(store.root)] if store.folders() else []  # the first call finds no store
         words = list(runs) or kept
         if value:
-            points = points_of(gather.judged(words, store, say), axes, value)
+            points = points_of(indexed.judged(words, say), axes, value)
         else:
             claimed = indexed.gathered(words, say)
     if claimed is not None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from effio.judge import gather
+from effio.judge.samples import Judged
 from effio.report import claims
 from effio.report.campaign import counting_of
 from effio.report.claims import Claimed
@@ -76,6 +77,10 @@ class Indexed:
     def gathered(self, words: Sequence[str], report: Callable[[str], None]) -> list[Claimed]:
         """As `gather.judged`."""
         return gather.gathered(words, self.store, report, self._claimed, self.attempts)
+
+    def judged(self, words: Sequence[str], report: Callable[[str], None]) -> list[Judged]:
+        """The same with their results, which are read; what counts is known from the index."""
+        return gather.gathered(words, self.store, report, gather.read_run, self.attempts)
 
     def of_campaign(self, campaign: str, every: bool) -> list[Claimed]:
         """As `runs_of`, in any order."""

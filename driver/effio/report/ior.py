@@ -37,6 +37,7 @@ from effio.store.records import CallTimes, Measurement
 # Files of a slow server are that much slower than any other.
 _SLOW = 1.5
 _LEAST_REPETITIONS = 2
+_FEWEST_SLICES = 3
 
 
 @dataclass(frozen=True)
@@ -194,17 +195,25 @@ def _course(m: Measurement, style: int) -> Series | None:
     detail = members_of(m)
     slices = detail.time_series
     amounts, seconds = slices.bytes, slices.slice_seconds
-    if len(amounts) < 3 or (seconds or 0) <= 0:
+    if len(amounts) < _FEWEST_SLICES or (seconds or 0) <= 0:
         return None
     middles, rates = common.course(amounts, seconds, detail.span_seconds.get("transfer", 0.0))
     return Series(f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}", middles, rates, style)
+
+
+def _may_have_course(m: Measurement) -> bool:
+    """Of very many short phases none has slices enough; quicker than to read their members."""
+    slices = m.detail["time_series"]
+    amounts = slices.get("bytes") if isinstance(slices, dict) else None
+    return isinstance(amounts, list) and len(amounts) >= _FEWEST_SLICES
 
 
 def rate_by_time(result: Result) -> Figure | None:
     panels = []
     for access, some in common.grouped(result.measurements, lambda m: m.access).items():
         sliced = having(some, "time_series")
-        series = [one for style, m in enumerate(sliced) if (one := _course(m, style))]
+        several = [(style, m) for style, m in enumerate(sliced) if _may_have_course(m)]
+        series = [one for style, m in several if (one := _course(m, style))]
         panels += [Panel(access, series)] if series else []
     return plot(
         "rate-by-time",
