@@ -167,6 +167,41 @@ def test_two_sides_are_interleaved_a_b_b_a(study: Studying) -> None:
             study(text, interleave=bad)
 
 
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        ("bakend=posix,mpiio", "step 'a': ior has no option 'bakend'; did you mean 'backend'?"),
+        ("backend=posix,mpio", "step 'a': backend: no choice 'mpio'; did you mean 'mpiio'?"),
+        ("block=1MiB,x", "step 'a': block: 'x' is not a size"),
+        ("ranks=1,x", "step 'a': ranks: 'x' is not a whole number from 1 on"),
+        ("ranks=0,1", "step 'a': ranks: '0' is not a whole number from 1 on"),
+    ],
+)
+def test_a_wrong_side_is_not_the_files_fault(study: Studying, sides: str, said: str) -> None:
+    with pytest.raises(EffioError) as caught:
+        study(STEP, interleave=sides)
+    assert caught.value.message == f"--interleave: {said}"
+
+
+def test_an_engine_that_is_not_here_is_reported_with_who_named_it(study: Studying) -> None:
+    with pytest.raises(EffioError, match=r"no engine 'a' \(given by --interleave\)"):
+        study(STEP, interleave="engine=a,b")
+    with pytest.raises(EffioError, match=r"no engine 'a' \(requested by the campaign\)"):
+        study(STEP + 'engine = "a"\n', interleave="backend=posix,null")
+
+
+def test_a_sweep_of_ranks_has_whole_numbers(study: Studying) -> None:
+    with pytest.raises(EffioError, match=r"c\.toml:\d+:1: ranks: '1\.5' is not a whole number"):
+        study(STEP + "[step.sweep]\nranks = [1, 1.5]\n")
+    sweep = '[step.sweep]\nranks = [1, "2", "{2 + 1}"]\n'
+    assert [p.ranks.total for p in study(STEP + sweep).points] == [1, 2, 3]
+
+
+def test_an_expression_that_fails_at_a_point_names_its_option(study: Studying) -> None:
+    with pytest.raises(EffioError, match="--skip: at the point a: "):
+        study(STEP, skip="step > 3")
+
+
 def test_a_step_comes_after_those_that_it_waits_for(study: Studying) -> None:
     found = study(
         '[[step]]\nname = "read"\nbenchmark = "ior"\nneeds = ["write"]\n'

@@ -185,6 +185,35 @@ def test_bad_arguments_are_refused_with_what_to_do(
     assert [*(tuned.cwd / "effio-runs").glob("tunings/*")] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--set", "blok=1MiB"), "effio: --set blok=1MiB: ior has no option 'blok'; did you"),
+        (("--set", "cb_nodes=2"), "effio: --set cb_nodes=2: ior has no option 'cb_nodes'"),
+        (("--set", "block=3 apples"), "effio: --set block=3 apples: --block: "),
+        # The value to try is one that the file may have; that of the workload is the option's.
+        (
+            ("--set", "backend.rank-rate=50MB/s"),
+            "effio: --set backend.rank-rate=50MB/s: 'backend.rank-rate': a value to try is that",
+        ),
+        # The faults of both are reported, each with what is at fault.
+        (("bad.toml", "--set", "blok=1MiB"), "bad.toml:7:1: ior has no option 'trnsfer'"),
+        (("bad.toml", "--set", "blok=1MiB"), "--set blok=1MiB: ior has no option 'blok'"),
+        # A block of 5000 bytes has no transfer of 256 KiB, whatever the option says.
+        (("odd.toml", "--set", "segments=2"), "effio: odd.toml: --transfer 256KiB is more than"),
+        (("odd.toml", "--set", "block=5001"), "effio: --set block=5001: --transfer 256KiB is more"),
+    ],
+)
+def test_a_value_of_the_command_line_is_not_the_files_fault(
+    tuned: Effio, words: tuple[str, ...], said: str
+) -> None:
+    (tuned.cwd / "bad.toml").write_text(SIM.replace("\ntransfer =", "\ntrnsfer = 1\ntransfer ="))
+    (tuned.cwd / "odd.toml").write_text(SIM.replace("1MiB", "5000"))
+    file = () if words[0].endswith(".toml") else ("s.toml",)
+    done = _tune(tuned, *file, *words, "-n", "1", "--plan", code=2)
+    assert said in " ".join(done.stderr.split()), done.stderr
+
+
 def test_a_time_that_is_too_short_leaves_nothing_to_resume(tuned: Effio) -> None:
     """--resume takes the time of the first call, so it would stop in the same way."""
     done = _tune(tuned, "s.toml", *QUICK, "--max-runs", "100", "--time", "1ms", code=2)

@@ -11,9 +11,11 @@ from effio.campaign.expression import (
     as_number,
     identifier,
     parse,
+    spelled,
     template,
 )
 from effio.campaign.file import Campaign, Command, Step, Value
+from effio.campaign.interleave import Sides
 from effio.campaign.points import LAUNCH_AXES, Settings, defaults, in_order, option_of
 from effio.config.toml_file import TomlFile, nearest
 from effio.engine.description import BenchmarkInfo, OptionInfo
@@ -30,16 +32,30 @@ _NUMBERS = {"integer": "whole number", "size": "size", "duration": "time", "real
 Fault = tuple[tuple[str | int, ...], str]
 
 
-def check(campaign: Campaign, file: TomlFile, engine: Engine, settings: Settings) -> None:
-    """Raises with every fault at once."""
+def check(
+    campaign: Campaign,
+    file: TomlFile,
+    engine: Engine,
+    settings: Settings,
+    sides: Sides | None = None,
+) -> None:
+    """Raises with every fault at once. Of the axis of `sides` the command line is at fault."""
     faults = list(_faults(campaign, engine, settings))
     if faults:
-        reported = dict.fromkeys(file.fault(loc, what) for loc, what in faults)
+        reported = dict.fromkeys(_fault(campaign, file, sides, *fault) for fault in faults)
         raise EffioError("\n".join(reported))
     try:
         in_order(campaign)
     except EffioError as error:
         raise EffioError(file.fault(("step",), error.message)) from None
+
+
+def _fault(
+    campaign: Campaign, file: TomlFile, sides: Sides | None, loc: tuple[str | int, ...], what: str
+) -> str:
+    if sides is not None and loc[0] == "step" and loc[2:] == ("sweep", sides.name):
+        return f"--interleave: step '{campaign.step[int(loc[1])].name}': {what}"
+    return file.fault(loc, what)
 
 
 def _faults(campaign: Campaign, engine: Engine, settings: Settings) -> Iterator[Fault]:
@@ -106,7 +122,11 @@ def _of_step(
     for name, value in step.otherwise.items():
         yield from _option(info, name, [value], ("otherwise", name))
     for name, values in step.sweep.items():
-        if name in LAUNCH_AXES or name in step.values:
+        if name in step.values:
+            continue
+        if name in LAUNCH_AXES:
+            if name != "engine":
+                yield from _processes(name, values)
             continue
         if name == layouts.AXIS and option_of(info, name) is None:
             yield from _layouts(info, values)
@@ -136,6 +156,15 @@ def _of_step(
             if axis not in axes or axis not in theirs:
                 yield ("earlier", name, "match"), f"'{axis}' is not an axis of both steps"
     yield from _expressions(campaign, step, info, settings)
+
+
+def _processes(name: str, values: Sequence[Value]) -> Iterator[Fault]:
+    for value in values:
+        if isinstance(value, str) and "{" in value:
+            continue
+        number = None if isinstance(value, bool) else as_number(spelled(value))
+        if number is None or number != int(number) or number < 1:
+            yield ("sweep", name), f"{name}: '{spelled(value)}' is not a whole number from 1 on"
 
 
 def _layouts(info: BenchmarkInfo, values: Sequence[Value]) -> Iterator[Fault]:

@@ -82,16 +82,19 @@ def study_of(
 ) -> Study:
     """Raises with every fault of the file, before anything is expanded that is too large."""
     campaign, file = load(path)
-    if asked.interleave:
-        campaign = interleaved(campaign, sides_of(asked.interleave))
+    sides = sides_of(asked.interleave) if asked.interleave else None
+    if sides is not None:
+        campaign = interleaved(campaign, sides)
     before = called_before(campaign)
     settings = _settings(campaign, asked, default_ranks, before)
-    check(campaign, file, engine, settings)
+    check(campaign, file, engine, settings, sides)
     check_count(campaign)
     points = points_of(campaign, engine, settings)
     engines: dict[str | None, Engine] = {None: engine}
     for name in dict.fromkeys(p.engine for p in points if p.engine is not None):
-        engines[name] = find_engine(name, "requested by the campaign")
+        of_sides = sides is not None and sides.name == "engine" and name in sides.values
+        origin = "given by --interleave" if of_sides else "requested by the campaign"
+        engines[name] = find_engine(name, origin)
     everything = units_of(campaign, points)
     units = selected(of_points(everything, asked.points), asked.only, asked.skip)
     return Study(campaign, file, settings, engines, points, units, everything)
@@ -148,17 +151,17 @@ def selected(units: Sequence[Unit], only: str, skip: str) -> list[Unit]:
                 raise EffioError(f"{option}: no name '{name}'{nearest(name, every_name)}")
         return expression
 
-    def holds(expression: Expression, unit: Unit) -> bool:
+    def holds(option: str, expression: Expression, unit: Unit) -> bool:
         names = {**known[id(unit.point)], "repetition": unit.repetition + 1}
         try:
             return expression.names <= names.keys() and expression.holds(names)
         except ExpressionError as error:
-            raise EffioError(f"{unit.point.title}: {error}") from None
+            raise EffioError(f"{option}: at the point {unit.point.title}: {error}") from None
 
     wanted, unwanted = read("--only", only), read("--skip", skip)
     return [
         unit
         for unit in units
-        if (wanted is None or holds(wanted, unit))
-        and (unwanted is None or not holds(unwanted, unit))
+        if (wanted is None or holds("--only", wanted, unit))
+        and (unwanted is None or not holds("--skip", unwanted, unit))
     ]

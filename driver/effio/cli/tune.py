@@ -78,7 +78,7 @@ def _assignment(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -
     found: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
+        if not equals or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
             raise click.BadParameter(f"'{word}': write NAME=VALUE, as transfer=64KiB")
         if name in found:
             raise click.BadParameter(f"{name} is given twice")
@@ -232,7 +232,7 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     if chosen and not values["quiet"]:
         say(chosen)
     tuning = written.with_options(overrides)
-    settings = check(tuning, file, engine, ranks)
+    settings = check(tuning, file, engine, ranks, _given(values))
     name = values["instance"] or path.stem
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
         raise EffioError("--name: letters, digits, '-', '_' and '.' only")
@@ -260,6 +260,13 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     folder = TuningFolder.create(runs, name)
     folder.keep(called, file.text)
     _search(engine, tuning, called, folder, values)
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, str]:
+    """Options of the workload that the command line gives, with its words."""
+    words = {name: f"--set {name}={value}" for name, value in values["overrides"].items()}
+    directory = values["directory"]
+    return words if directory is None else {**words, "dir": f"--dir {directory}"}
 
 
 def _plan(tuning: Tuning, settings: list[Setting], called: Called, engine: Engine) -> None:

@@ -165,9 +165,17 @@ def load(path: Path) -> tuple[Tuning, TomlFile]:
 # Against the engine ------------------------------------------------------------------------------
 
 
-def check(tuning: Tuning, file: TomlFile, engine: Engine, ranks: Ranks) -> list[Setting]:
+def check(
+    tuning: Tuning,
+    file: TomlFile,
+    engine: Engine,
+    ranks: Ranks,
+    given: Mapping[str, str] | None = None,
+) -> list[Setting]:
     """The settings to try. Raises with every fault of the names at once, then with the engine's own
-    words of the first command that it refuses."""
+    words of the first command that it refuses. `given` are options of the workload that are not
+    the file's, with the words of the command line that gave them: a fault of theirs names those."""
+    given = given or {}
     info = engine.info.benchmark(tuning.benchmark)
     if info is None:
         names = [b.name for b in engine.info.benchmarks]
@@ -175,18 +183,53 @@ def check(tuning: Tuning, file: TomlFile, engine: Engine, ranks: Ranks) -> list[
         raise EffioError(file.fault(("benchmark",), what + nearest(tuning.benchmark, names)))
     faults = list(_names(tuning, info))
     if faults:
-        raise EffioError("\n".join(dict.fromkeys(file.fault(loc, what) for loc, what in faults)))
+        reported = [
+            f"{given[loc[-1]]}: {what}"
+            if loc[-1] in given and _is_of_the_workload(loc, tuning, file)
+            else file.fault(loc, what)
+            for loc, what in faults
+        ]
+        raise EffioError("\n".join(dict.fromkeys(reported)))
     settings = settings_of(tuning)
     for job in dict.fromkeys(Setting(options=s.options) for s in (DEFAULT, *settings)):
-        words = [tuning.benchmark, *tuning.words(job)]
-        try:
-            engine.check(words, ranks.total, ranks.per_node)
-        except EffioError as error:
+        error = _refused(tuning, job, engine, ranks)
+        if error is not None:
             with_it = f"with {job.title}: " if job != DEFAULT else ""
-            raise EffioError(
-                f"{file.path}: {with_it}{error.message}", error.code, error.hint
-            ) from None
+            alone = tuning.model_copy(update={"options": _without(tuning, file, given)})
+            own = _refused(alone, job, engine, ranks) if given else error
+            of_the_file = own is not None and own.message == error.message
+            who = str(file.path) if of_the_file else " ".join(given.values())
+            raise EffioError(f"{who}: {with_it}{error.message}", error.code, error.hint)
     return settings
+
+
+def _is_of_the_workload(loc: tuple[str | int, ...], tuning: Tuning, file: TomlFile) -> bool:
+    """Whether a fault is of an option of the workload, and not of a value to try: one to try that
+    the file's own workload has, too, is the file's fault."""
+    if loc[0] == "options":
+        return True
+    name = str(loc[-1])
+    tried = [spelled(value) for value in tuning.vary.options.get(name, ())]
+    return loc[:2] == ("vary", "options") and spelled(_of_file(file).get(name, "\0")) not in tried
+
+
+def _of_file(file: TomlFile) -> Mapping[str, Value]:
+    options: Mapping[str, Value] = file.table.get("options", {})
+    return options
+
+
+def _without(tuning: Tuning, file: TomlFile, given: Mapping[str, str]) -> dict[str, Value]:
+    """The options of the workload with the file's own in place of those that were given."""
+    rest = {name: value for name, value in tuning.options.items() if name not in given}
+    return {**rest, **{n: v for n, v in _of_file(file).items() if n in given}}
+
+
+def _refused(tuning: Tuning, job: Setting, engine: Engine, ranks: Ranks) -> EffioError | None:
+    try:
+        engine.check([tuning.benchmark, *tuning.words(job)], ranks.total, ranks.per_node)
+    except EffioError as error:
+        return error
+    return None
 
 
 Fault = tuple[tuple[str | int, ...], str]
