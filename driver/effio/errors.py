@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from enum import IntEnum
 
@@ -39,12 +40,15 @@ class EffioError(Exception):
         self.hint = hint
 
 
-def results_error(place: object, error: OSError) -> EffioError:
-    """Results cannot be written: their place is full, read-only or gone."""
+def results_error(place: object, error: OSError, new: bool = True) -> EffioError:
+    """Results cannot be written: their place is full, read-only or gone. What is `new` can be kept
+    elsewhere; what belongs to results that are there cannot."""
+    hint = "name another place: --runs DIR, or EFFIO_RUNS"
+    if not new:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "make space there, and try again" if full else ""
     return EffioError(
-        f"results cannot be kept in {place}: {error.strerror or error}",
-        ExitCode.RESULTS,
-        "name another place: --runs DIR, or EFFIO_RUNS",
+        f"results cannot be kept in {place}: {error.strerror or error}", ExitCode.RESULTS, hint
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -80,28 +81,34 @@ def write_scripts(
     anew, as a folder that has a result is not measured into again. Returns where they are, how many
     they are, and how many runs are left out, for their options follow from results to come."""
     place = _fresh(folder.path / "jobs", folder.runs.root)
+    try:
+        _write_into(place, order, folder, batch)
+    except OSError as error:
+        shutil.rmtree(place, ignore_errors=True)
+        safe_files.remove_empty([place.parent])
+        raise results_error(error.filename or place, error) from None
     known = [unit for unit in order.units if not unit.point.late]
+    return place, len(known), len(order.units) - len(known)
+
+
+def _write_into(place: Path, order: RunRequest, folder: CampaignFolder, batch: SideBySide) -> None:
     for number, unit in enumerate(order.units, 1):
         if unit.point.late:
             continue
         own = own_directory(unit.point.options, folder.label(unit))
         request = order.request(unit, folder.name, {"dir": own} if own else None)
         target = place / f"{number:05d}-{unit.label}"
-        try:
-            target.mkdir()
-            batch_run.write_script(request, target, batch.terms(request, own))
-        except OSError as error:
-            raise results_error(target, error) from None
-    return place, len(known), len(order.units) - len(known)
+        target.mkdir()
+        batch_run.write_script(request, target, batch.terms(request, own))
 
 
 def _fresh(root: Path, below: Path) -> Path:
     try:
-        safe_files.make_directories(root, below)
-        for number in itertools.count(1):
-            with contextlib.suppress(FileExistsError):
-                (place := root / str(number)).mkdir()
-                return place
+        with safe_files.making(root, below):
+            for number in itertools.count(1):
+                with contextlib.suppress(FileExistsError):
+                    (place := root / str(number)).mkdir()
+                    return place
     except OSError as error:
         raise results_error(root, error) from None
     raise AssertionError("numbers do not end")

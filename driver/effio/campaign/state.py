@@ -31,6 +31,9 @@ from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
 FOLDER = "campaigns"
+_CALLED = "campaign.json"
+_FILE = "campaign.toml"
+_LOCK = "lock"
 _STARTED = re.compile(r"^\d{8}T\d{6}Z-")
 _ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}(?:[0-9a-f]{8})?-r\d+)(?:-(\d+))?")
 
@@ -84,7 +87,7 @@ class CampaignFolder:
 
     def called(self) -> Called | None:
         """None if it is new. Raises if what is there cannot be read."""
-        file = self.path / "campaign.json"
+        file = self.path / _CALLED
         try:
             return Called.model_validate(
                 safe_files.json_of(safe_files.read_text(file, below=self.runs.root))
@@ -98,14 +101,23 @@ class CampaignFolder:
             ) from None
 
     def keep(self, called: Called, text: str) -> None:
+        new = not self.is_kept
         try:
             safe_files.make_directories(self.path, self.runs.root)
             root = self.runs.root
-            safe_files.write_atomically(self.path / "campaign.toml", text, below=root)
+            safe_files.write_atomically(self.path / _FILE, text, below=root)
             written = safe_files.json_text(called.model_dump(by_alias=True), indent=2)
-            safe_files.write_atomically(self.path / "campaign.json", written + "\n", below=root)
+            safe_files.write_atomically(self.path / _CALLED, written + "\n", below=root)
         except OSError as error:
-            raise results_error(self.path, error) from None
+            if new:
+                with contextlib.suppress(OSError):
+                    safe_files.remove(self.path / _FILE, self.runs.root)
+            raise results_error(self.path, error, new) from None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether an earlier call has kept what it was called with."""
+        return os.path.lexists(self.path / _CALLED)
 
     def label(self, unit: Unit) -> str:
         return f"{self.name}-{unit.label}"
@@ -170,21 +182,37 @@ class CampaignFolder:
 
     @contextlib.contextmanager
     def locked(self, take_over: bool = False) -> Iterator[None]:
-        """While it is held no other driver works on this campaign. Raises and says who does."""
+        """While it is held no other driver works on this campaign. Raises and says who does. A
+        folder that was made for it goes again if nothing is kept in it."""
+        new = safe_files.missing_directories(self.path)
+        try:
+            with self._held(take_over):
+                yield
+        except BaseException:
+            if new:
+                with contextlib.suppress(OSError):
+                    if os.listdir(self.path) == [_LOCK]:  # noqa: PTH208
+                        safe_files.remove(self.path / _LOCK, self.runs.root)
+                safe_files.remove_empty(new)
+            raise
+
+    @contextlib.contextmanager
+    def _held(self, take_over: bool) -> Iterator[None]:
+        kept = self.is_kept
         with contextlib.ExitStack() as stack:
             try:
                 safe_files.make_directories(self.path, self.runs.root)
-                lock = safe_files.updating(self.path / "lock", self.runs.root)
+                lock = safe_files.updating(self.path / _LOCK, self.runs.root)
                 handle = stack.enter_context(lock).fileno()
             except OSError as error:
-                raise results_error(self.path, error) from None
+                raise results_error(self.path, error, not kept) from None
             self._take(handle, take_over)
             try:
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, json.dumps(store.this_process()).encode(), 0)
                 os.fsync(handle)
             except OSError as error:
-                raise results_error(self.path, error) from None
+                raise results_error(self.path, error, not kept) from None
             try:
                 yield
             finally:

@@ -47,7 +47,7 @@ from effio.cli.terminal import Terminal
 from effio.config.site import load_site
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import job
 from effio.launch.batch import batch_names, wanted_batch_system
 from effio.launch.choose import NoLauncherError
@@ -346,7 +346,16 @@ def _command_of(order: RunRequest, unit: Any, name: str) -> str:
 def _write_scripts(order: RunRequest, folder: CampaignFolder) -> None:
     """A script for each run, with what comes before and after it."""
     place = folder.path / "scripts"
-    safe_files.make_directories(place, folder.runs.root)
+    try:
+        with safe_files.making(place, folder.runs.root):
+            written, late = _written_scripts(order, folder, place)
+    except OSError as error:
+        raise results_error(place, error) from None
+    _reported_scripts(place, written, late)
+
+
+def _written_scripts(order: RunRequest, folder: CampaignFolder, place: Path) -> tuple[int, int]:
+    """How many are written, and of how many runs the options are not known yet."""
     written = late = 0
     for number, unit in enumerate(order.units, 1):
         if unit.point.late:
@@ -368,7 +377,7 @@ def _write_scripts(order: RunRequest, folder: CampaignFolder) -> None:
         write_atomically(script, "\n".join([*lines, "exit $status"]) + "\n")
         script.chmod(0o755)
         written += 1
-    _reported_scripts(place, written, late)
+    return written, late
 
 
 def _reported_scripts(place: Path, written: int, late: int) -> None:

@@ -19,7 +19,7 @@ from effio.campaign.run import RunRequest, UnitDone
 from effio.campaign.state import CampaignFolder, code_of_folder
 from effio.cli.streams import print_line, say
 from effio.config.site import load_site
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, results_error
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.launch.queue import waits
@@ -68,8 +68,11 @@ def write_script(
             setup=tuple(site.setup),
         )
     )
-    write_atomically(script, text)
-    script.chmod(0o755)
+    try:
+        write_atomically(script, text)
+        script.chmod(0o755)
+    except OSError as error:
+        raise results_error(script, error) from None
     return script
 
 

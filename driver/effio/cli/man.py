@@ -18,6 +18,7 @@ from effio.cli.streams import print_line
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.discover import find_engine
 from effio.errors import EffioError, ExitCode
+from effio.store import safe_files
 
 _SECTION = "1"
 
@@ -175,9 +176,9 @@ def command(directory: str, commands_only: bool, engine: str | None) -> None:
         pages |= {f"effio-mpi-{info.name}.1": _benchmark(info) for info in benchmarks}
     place = Path(directory)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        for name, text in pages.items():
-            (place / name).write_text(text, encoding="utf-8")
+        with safe_files.making(place):
+            for name, text in pages.items():
+                safe_files.write_atomically(place / name, text, durable=False)
     except OSError as error:
         where = error.filename or place
         raise EffioError(

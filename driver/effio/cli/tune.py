@@ -259,7 +259,11 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     _look_at_directories(tuning, engine, called)
     folder = TuningFolder.create(runs, name)
     folder.keep(called, file.text)
-    _search(engine, tuning, called, folder, values)
+    try:
+        _search(engine, tuning, called, folder, values)
+    except EffioError:
+        folder.discard_if_empty()
+        raise
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, str]:

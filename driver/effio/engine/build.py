@@ -4,6 +4,7 @@ directory for each MPI, and never touches one that is there."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_ne
 from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.program import Engine
 from effio.errors import environment_error
+from effio.store import safe_files
 
 _CMAKE_AT_LEAST = (3, 25)
 # What cmake/EffioDependencies.cmake says before it fetches one.
@@ -159,24 +161,34 @@ def build(
         raise environment_error(
             f"{home} exists, but holds no working engine", f"remove it: rm -r {home}"
         )
-    home.parent.mkdir(parents=True, exist_ok=True)
     say(f"compiling the engine with {tools.mpicc} (a few minutes)")
-    with tempfile.TemporaryDirectory(prefix="effio-build-") as scratch:
+    with (
+        safe_files.making(home.parent),
+        tempfile.TemporaryDirectory(prefix="effio-build-") as scratch,
+    ):
         program, log = _compile(tools, source, Path(scratch), extra)
-        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
-        shutil.copy2(program, fresh / PROGRAM)
-        (fresh / LOG).write_text(log)
-        (fresh / SOURCES).write_bytes(packed(source))
         record = {"mpicc": tools.mpicc, "mpiexec": mpiexec, "cmake_definitions": list(extra)}
-        (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")
-        fresh.chmod(0o755)
-        try:
-            fresh.rename(home)
-        except OSError:  # another process was quicker; the same sources, the same MPI
-            shutil.rmtree(fresh)
+        _place(program, log, packed(source), record, home)
     if not engine.info.benchmarks:
         raise environment_error(f"{engine.path} was built, but knows no benchmark")
     return engine, True
+
+
+def _place(
+    program: Path, log: str, source: bytes, record: Mapping[str, object], home: Path
+) -> None:
+    """The folder of a built engine appears whole or not at all."""
+    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
+    try:
+        shutil.copy2(program, fresh / PROGRAM)
+        (fresh / LOG).write_text(log)
+        (fresh / SOURCES).write_bytes(source)
+        (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")
+        fresh.chmod(0o755)
+        with contextlib.suppress(OSError):  # another process was quicker; the same sources and MPI
+            fresh.rename(home)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) -> tuple[Path, str]:

@@ -23,6 +23,7 @@ from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.mpi import LAUNCHERS, OPEN_MPI, Mpi, identify
 from effio.engine.program import Engine
 from effio.errors import EffioError, environment_error
+from effio.store import safe_files
 
 _CARRIED = Path(__file__).resolve().parent / "carried"
 _OPEN_MPI, _MPICH = "openmpi", "mpich"
@@ -133,7 +134,12 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
     engine = Engine(home / PROGRAM, CARRIED, launcher, name, is_carried=True)
     if (home / "engine.json").is_file():
         return engine
-    home.parent.mkdir(parents=True, exist_ok=True)
+    with safe_files.making(home.parent):
+        _place(kept, launcher, library, home)
+    return engine
+
+
+def _place(kept: Path, launcher: str, library: Path, home: Path) -> None:
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
     try:
         shutil.copy2(kept / PROGRAM, fresh / PROGRAM)
@@ -141,7 +147,7 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
             shutil.copy2(kept / LOG, fresh / LOG)
         # The library may look for its parts from the directory that it was found in, so the
         # directory is linked, not the file, where the name is right.
-        needed = _LIBRARIES[interface][0]
+        needed = _LIBRARIES[kept.name][0]
         if library.name == needed:
             (fresh / "mpi").symlink_to(library.parent)
         else:
@@ -158,4 +164,3 @@ def _placed(kept: Path, launcher: str, library: Path) -> Engine:
             fresh.rename(home)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return engine

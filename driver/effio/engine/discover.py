@@ -12,7 +12,7 @@ from pathlib import Path
 
 from effio.engine.program import Engine
 from effio.errors import EffioError, environment_error
-from effio.store.safe_files import write_atomically
+from effio.store import safe_files
 
 PROGRAM = "effio-mpi"
 # Origin of an engine that a wheel brought.
@@ -122,9 +122,9 @@ def choose(wanted: str | None) -> Engine | None:
         if engine is None:
             place.unlink(missing_ok=True)
             return None
-        place.parent.mkdir(parents=True, exist_ok=True)
         named = engine.name if engine in installed() else str(engine.path.resolve())
-        write_atomically(place, json.dumps({"engine": named}) + "\n")
+        with safe_files.making(place.parent):
+            safe_files.write_atomically(place, json.dumps({"engine": named}) + "\n")
     except OSError as error:
         raise environment_error(f"{place}: {error.strerror or error}") from None
     return engine

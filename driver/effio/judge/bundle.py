@@ -60,6 +60,46 @@ def _copy_run(run: Judged, target: Path) -> None:
             _copy(source, target / name, folder.may_hold_secrets(name))
 
 
+def _made(
+    target: Path,
+    runs: Sequence[Judged],
+    texts: Mapping[str, str | bytes],
+    inputs: Sequence[Path],
+) -> str:
+    try:
+        scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    except OSError as error:
+        error.filename = os.fspath(target)  # the one that the caller knows
+        raise
+    try:
+        (scratch / "runs").mkdir()
+        (scratch / "inputs").mkdir()
+        taken: set[str] = set()
+        for run in runs:
+            _copy_run(run, scratch / "runs" / _safe(run.name, taken))
+        taken = set()
+        for path in inputs:
+            _copy(path.resolve(), scratch / "inputs" / _safe(path.name, taken))
+        if not inputs:
+            (scratch / "inputs").rmdir()
+        for place, text in texts.items():
+            file = scratch / place
+            file.parent.mkdir(exist_ok=True, parents=True)
+            if isinstance(text, bytes):
+                file.write_bytes(text)
+            else:
+                safe_files.write_atomically(file, text, durable=False)
+        identity = write_sums(scratch)
+        umask = os.umask(0)
+        os.umask(umask)
+        scratch.chmod(0o777 & ~umask)
+        scratch.rename(target)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return identity
+
+
 def write_bundle(
     target: Path,
     runs: Sequence[Judged],
@@ -71,39 +111,8 @@ def write_bundle(
     if os.path.lexists(target):
         raise EffioError(f"{target} exists", hint=safe_files.TAKEN)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-        except OSError as error:
-            error.filename = os.fspath(target)  # the one that the caller knows
-            raise
-        try:
-            (scratch / "runs").mkdir()
-            (scratch / "inputs").mkdir()
-            taken: set[str] = set()
-            for run in runs:
-                _copy_run(run, scratch / "runs" / _safe(run.name, taken))
-            taken = set()
-            for path in inputs:
-                _copy(path.resolve(), scratch / "inputs" / _safe(path.name, taken))
-            if not inputs:
-                (scratch / "inputs").rmdir()
-            for place, text in texts.items():
-                file = scratch / place
-                file.parent.mkdir(exist_ok=True, parents=True)
-                if isinstance(text, bytes):
-                    file.write_bytes(text)
-                else:
-                    safe_files.write_atomically(file, text, durable=False)
-            identity = write_sums(scratch)
-            umask = os.umask(0)
-            os.umask(umask)
-            scratch.chmod(0o777 & ~umask)
-            scratch.rename(target)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
+        with safe_files.making(target.parent):
+            return _made(target, runs, texts, inputs)
     except OSError as error:
         where = error.filename or target
         raise EffioError(f"{where}: {error.strerror or error}", ExitCode.IO_ERROR) from None
-    return identity

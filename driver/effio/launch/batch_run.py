@@ -172,7 +172,7 @@ def keep_id(folder: RunFolder, job_id: str) -> None:
     try:
         folder.write_record(record)
     except OSError as error:
-        raise results_error(folder.path, error) from None
+        raise results_error(folder.path, error, new=False) from None
 
 
 def taken_over(

@@ -229,10 +229,12 @@ def restore(path: Path, store: Store) -> Restored:
     Raises before anything is moved if a folder is there that differs."""
     with _opened(path) as archive:
         _check_space(path, store.root, _judged(path, archive))
+    new = safe_files.missing_directories(store.root)
     try:
         store.root.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=store.root, prefix=".restore-"))
     except OSError as error:
+        safe_files.remove_empty(new)
         raise results_error(store.root, error) from None
     try:
         with _opened(path) as archive:
@@ -244,6 +246,7 @@ def restore(path: Path, store: Store) -> Restored:
         raise results_error(error.filename or store.root, error) from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+        safe_files.remove_empty(new)
 
 
 def _on_disk(size: int) -> int:

@@ -118,7 +118,8 @@ def now_utc() -> str:
 @dataclass(frozen=True)
 class RunFolder:
     path: Path
-    in_new_store: bool = field(default=False, compare=False)  # the store was created for this run
+    # Directories of the store that were created for this run, the deepest first.
+    created: tuple[Path, ...] = field(default=(), compare=False)
 
     @property
     def id(self) -> str:
@@ -184,7 +185,7 @@ class RunFolder:
         try:
             write_atomically(self.path / NOTES, text + "\n")
         except OSError as error:
-            raise results_error(self.path, error) from None
+            raise results_error(self.path, error, new=False) from None
 
     def result(self, digest: Digest | None = None) -> Result:
         return read_result(self.result_path, digest)
@@ -197,12 +198,10 @@ class RunFolder:
         return result
 
     def discard(self) -> None:
-        """Removes a folder without anything worth keeping, and its store if that was created for
-        it."""
+        """Removes a folder without anything worth keeping, and its store with what is above it if
+        those were created for it."""
         shutil.rmtree(self.path, ignore_errors=True)
-        if self.in_new_store:
-            with contextlib.suppress(OSError):
-                self.path.parent.rmdir()
+        safe_files.remove_empty(self.created)
 
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
@@ -348,16 +347,16 @@ class Store:
         stem = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{benchmark}"
         if label:
             stem += f"-{label}"
+        new = safe_files.missing_directories(self.root)
         try:
-            new = not self.root.exists()
-            self.root.mkdir(parents=True, exist_ok=True)
-            for attempt in range(1, 1000):
-                path = self.root / (stem if attempt == 1 else f"{stem}-{attempt}")
-                try:
-                    path.mkdir()
-                except FileExistsError:
-                    continue
-                return RunFolder(path, new)
+            with safe_files.making(self.root):
+                for attempt in range(1, 1000):
+                    path = self.root / (stem if attempt == 1 else f"{stem}-{attempt}")
+                    try:
+                        path.mkdir()
+                    except FileExistsError:
+                        continue
+                    return RunFolder(path, new)
         except OSError as error:
             raise results_error(self.root, error) from None
         raise EffioError(f"no free name for a run in {self.root}", ExitCode.IO_ERROR)
@@ -366,19 +365,15 @@ class Store:
     def importing(self) -> Iterator[None]:
         """While it is held no other effio imports into this store, which is made if needed. Two
         that both find a file missing would both keep it."""
-        new = not self.root.exists()
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise results_error(self.root, error) from None
-        try:
-            with _held(self.root, _IMPORT_PATIENCE, f"{self.root}: another effio imports files"):
-                yield
-        except BaseException:
-            if new:
-                with contextlib.suppress(OSError):
-                    self.root.rmdir()  # empty ones only
-            raise
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(safe_files.making(self.root))
+            except OSError as error:
+                raise results_error(self.root, error) from None
+            stack.enter_context(
+                _held(self.root, _IMPORT_PATIENCE, f"{self.root}: another effio imports files")
+            )
+            yield
 
     def folders(self) -> list[RunFolder]:
         """The newest last.

@@ -20,7 +20,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -86,6 +86,31 @@ def make_directories(path: Path, below: Path) -> None:
         here = here / part
     with directory(path, below):
         pass
+
+
+def missing_directories(path: Path) -> tuple[Path, ...]:
+    """This directory and those above it that are not there, the deepest first."""
+    return tuple(place for place in (path, *path.parents) if not os.path.lexists(place))
+
+
+def remove_empty(places: Sequence[Path]) -> None:
+    """Removes those directories that are empty, the deepest first."""
+    for place in places:
+        with contextlib.suppress(OSError):
+            place.rmdir()
+
+
+@contextlib.contextmanager
+def making(path: Path, below: Path | None = None) -> Iterator[None]:
+    """The directory with all above it, none of those from `below` on a link. If what is done in it
+    fails, the directories that are new go again, as far as they are empty."""
+    new = missing_directories(path)
+    try:
+        make_directories(path, path if below is None else below)
+        yield
+    except BaseException:
+        remove_empty(new)
+        raise
 
 
 def _opened(path: Path, flags: int, below: Path | None, most: int | None = None) -> int:

@@ -95,6 +95,7 @@ class TuningFolder:
         self.name = name
         self.path = runs.root / FOLDER / name
         self._known: dict[str, Reading] | None = None
+        self._created: tuple[Path, ...] = ()
 
     @staticmethod
     def create(runs: Store, name: str) -> TuningFolder:
@@ -102,8 +103,10 @@ class TuningFolder:
         stem = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{name}"
         for attempt in range(1, 1000):
             folder = TuningFolder(runs, stem if attempt == 1 else f"{stem}-{attempt}")
+            folder._created = safe_files.missing_directories(folder.path.parent)
             try:
-                folder.path.mkdir(parents=True)
+                with safe_files.making(folder.path.parent, runs.root):
+                    folder.path.mkdir()
             except FileExistsError:
                 continue
             except OSError as error:
@@ -118,14 +121,25 @@ class TuningFolder:
         try:
             safe_files.write_atomically(self.path / name, text, below=self.runs.root)
         except OSError as error:
-            raise results_error(self.path, error) from None
+            raise self._error(error) from None
         return self.path / name
 
+    def _error(self, error: OSError) -> EffioError:
+        """A search that has measured something continues where that is."""
+        return results_error(self.path, error, new=not self._has_measured())
+
+    def _has_measured(self) -> bool:
+        return (self.path / _JOURNAL).exists()
+
     def keep(self, called: Called, text: str) -> None:
-        self.write("space.toml", text)
-        self.write(
-            "call.json", safe_files.json_text(called.model_dump(by_alias=True), indent=2) + "\n"
-        )
+        """Raises with nothing left behind."""
+        try:
+            self.write("space.toml", text)
+            written = safe_files.json_text(called.model_dump(by_alias=True), indent=2)
+            self.write("call.json", written + "\n")
+        except BaseException:
+            self.discard()
+            raise
 
     def called(self) -> Called:
         file = self.path / "call.json"
@@ -145,18 +159,20 @@ class TuningFolder:
         try:
             safe_files.make_directories(place, self.runs.root)
         except OSError as error:
-            raise results_error(place, error) from None
+            raise self._error(error) from None
         return self.write(f"trials/{name}.hints", "\n".join(rules) + "\n").absolute()
 
     def discard_if_empty(self) -> bool:
         """Removes a folder in which nothing was measured."""
-        if (self.path / _JOURNAL).exists():
+        if self._has_measured():
             return False
         self.discard()
         return True
 
     def discard(self) -> None:
+        """Also removes directories above it that were made for it, if nothing else is in them."""
         shutil.rmtree(self.path, ignore_errors=True)
+        safe_files.remove_empty(self._created)
 
     # The journal ---------------------------------------------------------------------------------
 
@@ -201,7 +217,7 @@ class TuningFolder:
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
-            raise results_error(self.path, error) from None
+            raise results_error(self.path, error, new=False) from None
 
 
 def names(runs: Store) -> list[str]:

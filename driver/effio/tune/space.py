@@ -184,7 +184,7 @@ def check(
     faults = list(_names(tuning, info))
     if faults:
         reported = [
-            f"{given[loc[-1]]}: {what}"
+            f"{given[str(loc[-1])]}: {what}"
             if loc[-1] in given and _is_of_the_workload(loc, tuning, file)
             else file.fault(loc, what)
             for loc, what in faults
