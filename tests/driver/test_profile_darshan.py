@@ -273,6 +273,27 @@ def test_no_whole_log(effio: Effio, damage: Callable[[bytes], bytes]) -> None:
     assert not (effio.cwd / "c.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("offset", "what"),
+    [
+        (4, "its head"),  # its version: not UTF-8
+        (344, "the list of its modules"),  # a module that has no name
+    ],
+)
+def test_a_damaged_log_is_described_in_a_sentence_of_ours(
+    tmp_path: Path, offset: int, what: str
+) -> None:
+    """Not in that of the Python library that failed at it, and not as a fault of PyDarshan."""
+    shipped_log("ior_hdf5_example.darshan")  # PyDarshan is here
+    log = bytearray((Path(__file__).parent / "darshan" / "ior-collective.darshan").read_bytes())
+    log[offset] = 255
+    (tmp_path / "x.darshan").write_bytes(log)
+    with pytest.raises(EffioError) as caught:
+        read_log(tmp_path / "x.darshan")
+    assert caught.value.message.endswith(f"not a complete Darshan log: {what} cannot be read")
+    assert caught.value.code == ExitCode.USAGE
+
+
 def test_a_log_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     shipped_log("ior_hdf5_example.darshan")  # PyDarshan is here
     path = tmp_path / "x.darshan"

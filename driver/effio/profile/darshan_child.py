@@ -5,6 +5,7 @@ foreign file may end the process that reads it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -45,6 +46,18 @@ Json = dict[str, Any]
 
 class _DamagedError(Exception):
     pass
+
+
+@contextlib.contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Whatever PyDarshan raises in here is a fault of this part of the log: a name that is not
+    there, one that is not UTF-8, a number that no array has."""
+    try:
+        yield
+    except (MemoryError, _DamagedError):
+        raise
+    except Exception as error:
+        raise _DamagedError(f"{what} cannot be read") from error
 
 
 def _wanted(counters: Mapping[str, Any]) -> dict[str, float]:
@@ -111,20 +124,24 @@ def read(path: str) -> Json:
 
     _limit(resource.RLIMIT_AS, _addresses() + MAX_MEMORY)
     room = _Room()
-    log = backend.log_open(path)
-    if log["handle"] == backend.ffi.NULL:
-        raise _DamagedError("its head cannot be read")
-    job = backend.log_get_job(log)
+    with _reading("its head"):
+        log = backend.log_open(path)
+        if log["handle"] == backend.ffi.NULL:
+            raise _DamagedError("its head cannot be read")
+        job = backend.log_get_job(log)
     if not 0 < job["nprocs"] <= 2**31:
         raise _DamagedError(f"a job of {job['nprocs']} processes")
     if not 0 <= job["run_time"] <= MAX_SECONDS:
         raise _DamagedError(f"a job of {job['run_time']} seconds")
-    modules = backend.log_get_modules(log)
+    with _reading("the list of its modules"):
+        modules = backend.log_get_modules(log)
+    with _reading("the name of its program"):
+        program = backend.log_get_exe(log)
     reported: Json = {
         "ranks": int(job["nprocs"]),
         "seconds": float(job["run_time"]),
         "version": job["log_ver"],
-        "program": backend.log_get_exe(log),
+        "program": program,
         "modules": sorted(modules),
         "prefixes": MODULES,
         "incomplete": sorted(m for m, about in modules.items() if about["partial_flag"]),
@@ -134,14 +151,17 @@ def read(path: str) -> Json:
     }
     for module in MODULES:
         if module in modules:
-            reported["records"][module], more = _records(backend, log, module, room)
+            with _reading(f"a record of {module}"):
+                reported["records"][module], more = _records(backend, log, module, room)
             reported["cut"] += [module] if more else []
     for trace in TRACES:
         if trace in modules:
-            reported["traces"][trace], more = _trace(backend, log, trace, room)
+            with _reading(f"a record of {trace}"):
+                reported["traces"][trace], more = _trace(backend, log, trace, room)
             reported["cut"] += [trace] if more else []
     wanted = {r["id"] for records in reported["records"].values() for r in records}
-    names = backend.log_get_name_records(log)
+    with _reading("the names of its files"):
+        names = backend.log_get_name_records(log)
     reported["names"] = {str(i): names[i] for i in wanted if i in names}
     backend.log_close(log)
     return reported
@@ -164,7 +184,7 @@ def main() -> int:
     except MemoryError:
         print(f"effio: the log needs more than {MAX_MEMORY >> 30} GiB of memory", file=sys.stderr)
         return 1
-    except (_DamagedError, RuntimeError) as error:  # of cffi: a name that is not there
+    except _DamagedError as error:
         print(f"effio: {error}", file=sys.stderr)
         return 1
     json.dump(reported, sys.stdout, allow_nan=False)
