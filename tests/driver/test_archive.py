@@ -256,7 +256,7 @@ def test_a_disk_that_runs_full_is_not_a_damaged_archive(
     assert done.returncode == 7
     assert "elsewhere: No space left on device" in done.stderr
     assert "archive" not in done.stderr
-    assert list((kept.cwd / "elsewhere").iterdir()) == []
+    assert not (kept.cwd / "elsewhere").exists()
 
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
