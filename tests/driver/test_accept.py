@@ -190,11 +190,12 @@ def test_each_rate_of_the_shipped_rules_for_storage_needs_evidence(tmp_path: Pat
         if not isinstance(rule, (Condition, Valid)) and rule.select["benchmark"] == "ior"
     ]
     assert {rule.id: rule.wanted_evidence for rule in bytes_moved} == {
-        "ior-1-write": ["device"], "ior-1-steady": ["device"], "ior-2-write": ["device"], "ior-2-read": ["device"],
+        "ior-1-write": ["device"], "ior-1-steady": ["device"], "ior-2-write": ["device"],
+        "ior-2-read": ["device"],
         "ior-3-write": ["device"], "ior-4-read": ["device"],
     }  # fmt: skip
     rules = load_rules("blue-waters")
-    steady = {"detail": {"steady": {"reached": True}}}
+    steady: dict[str, Any] = {"detail": {"steady": {"reached": True}}}
     cached = ior(
         tmp_path, "cached", [2e12] * 10, labels=IOR_1, cache={"verdict": "cache"}, **steady
     )

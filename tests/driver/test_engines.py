@@ -153,7 +153,33 @@ def test_doctor_tries_the_launcher_of_the_site(both: Effio) -> None:
     Path(both.cwd / "effio-site.toml").write_text('[launch]\nlauncher = "/nowhere/mpiexec"\n')
     done = both.call("doctor")
     assert done.returncode == 6
-    assert "--launcher /nowhere/mpiexec: neither a program" in " ".join(done.stdout.split())
+    said = "launcher /nowhere/mpiexec (named by the site's settings): neither a program"
+    assert said in " ".join(done.stdout.split())
+
+
+def test_an_option_a_variable_the_site_and_a_choice_count_in_this_order(both: Effio) -> None:
+    """Of the engine and of its launcher alike."""
+
+    def said(*options: str, variable: str = "", **more: str) -> str:
+        words = ("run", "ior", "--backend", "null", "-n", "1", "--print-command", *options)
+        named = {"EFFIO_ENGINE": more["engine"]} if "engine" in more else {}
+        named |= {"EFFIO_MPIEXEC": variable} if variable else {}
+        done = both.call(*words, env=named)
+        return " ".join((done.stdout + done.stderr).split())
+
+    assert "nowhere" not in said()
+    (both.cwd / "effio-site.toml").write_text('[launch]\nlauncher = "/nowhere/site"\n')
+    assert "launcher /nowhere/site (named by the site's settings): neither" in said()
+    assert "launcher /nowhere/variable (given by EFFIO_MPIEXEC): neither" in said(
+        variable="/nowhere/variable"
+    )
+    assert "--launcher /nowhere/option: neither" in said(
+        "--launcher", "/nowhere/option", variable="/nowhere/variable"
+    )
+    (both.cwd / "effio-site.toml").write_text('[launch]\nengine = "site"\n')
+    assert "no engine 'site' (named by the site's settings)" in said()
+    assert "no engine 'variable' (given by EFFIO_ENGINE)" in said(engine="variable")
+    assert "no engine 'option' (given by --engine)" in said("--engine", "option", engine="variable")
 
 
 def test_doctor_reports_settings_that_are_faulty(both: Effio) -> None:

@@ -103,9 +103,11 @@ def _in_a_job(
     effio = (sys.executable, "-m", "effio", "run")
     lines = [shlex.join([*effio, *words, *more]) for words in runs]
     (cwd / "job.sh").write_text("\n".join(["#!/bin/sh", "set -e", *lines, ""]))
+    # In an allocation srun starts MPICH; a launcher that is named would be taken instead.
+    named = {"EFFIO_MPIEXEC": engine.mpiexec} if engine.is_openmpi else {}
     environment = {
         "EFFIO_ENGINE": str(engine.program),
-        "EFFIO_MPIEXEC": engine.mpiexec,
+        **named,
         "XDG_CACHE_HOME": str(cwd / "cache"),
         **engine.settings(),
     }

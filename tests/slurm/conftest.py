@@ -18,7 +18,6 @@ def mpich(engines: dict[str, Engine], tmp_path: Path) -> dict[str, str]:
     engine = engines["mpich"]
     return {
         "EFFIO_ENGINE": str(engine.program),
-        "EFFIO_MPIEXEC": engine.mpiexec,
         **engine.settings(),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "NO_COLOR": "1",

@@ -50,7 +50,7 @@ from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import job
 from effio.launch.batch import batch_names, wanted_batch_system
-from effio.launch.choose import NoLauncherError
+from effio.launch.choose import NoLauncherError, wanted_launcher
 from effio.launch.launchers import Ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
@@ -199,7 +199,7 @@ def _order(
         arguments=(),
         ranks=study.settings.ranks,
         machine=machine,
-        launcher=values["launcher"] or site.launch.launcher,
+        launcher=wanted_launcher(values["launcher"]),
         launcher_options=(*site.launch.options, *values["launcher_options"]),
         quiet=True,
     )

@@ -50,6 +50,8 @@ def write_script(
         if values[name]:
             words += [f"--{name.replace('_', '-')}", str(values[name])]
     words += [word for point in values["point"] for word in ("--point", point)]
+    words += ["--launcher", values["launcher"]] if values["launcher"] else []
+    words += [f"--launcher-option={text}" for text in values["launcher_options"]]
     words += ["--retry-failed"] if values["retry_failed"] else []
     site = load_site().batch
     budget = 10 + int(3 * settings.seconds / 60) if settings.seconds else _MINUTES_WITHOUT_BUDGET

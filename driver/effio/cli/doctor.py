@@ -27,7 +27,7 @@ from effio.engine.discover import find_engine, find_engines
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.launch.batch import BATCH_SYSTEMS
-from effio.launch.choose import choose_launcher
+from effio.launch.choose import choose_launcher, wanted_launcher
 from effio.launch.launchers import Launcher, Ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine, find_machine
@@ -106,7 +106,7 @@ def _site() -> Check:
 def _launcher(engine: Engine, machine: Machine) -> Launcher:
     """The launcher that `effio run` takes if no option names one."""
     launch = load_site().launch
-    return choose_launcher(engine, machine, launch.launcher, launch.options)
+    return choose_launcher(engine, machine, wanted_launcher(), launch.options)
 
 
 def _launch() -> Iterator[Check]:

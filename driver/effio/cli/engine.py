@@ -8,11 +8,10 @@ import click
 from effio.cli.complete import complete_engine
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
-from effio.config.site import load_site
 from effio.engine.discover import CHOSEN, choose, find_engine, find_engines, named_by_settings
 from effio.engine.program import Engine
 from effio.errors import EffioError
-from effio.launch.choose import choose_launcher
+from effio.launch.choose import choose_launcher, wanted_launcher
 from effio.launch.machine import find_machine
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
@@ -63,7 +62,7 @@ def list_engines(form: Form) -> None:
 
 def _launcher_of(engine: Engine) -> str:
     try:
-        return choose_launcher(engine, find_machine(), load_site().launch.launcher).program
+        return choose_launcher(engine, find_machine(), wanted_launcher()).program
     except EffioError:
         return "none here"
 

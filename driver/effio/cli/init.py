@@ -15,7 +15,7 @@ from effio.config.first import Found, campaign_text, site_text
 from effio.engine.discover import PROGRAM, find_engine
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import find_batch_system
-from effio.launch.choose import choose_launcher
+from effio.launch.choose import choose_launcher, wanted_launcher
 from effio.launch.job import default_ranks
 from effio.launch.machine import find_machine
 
@@ -34,7 +34,7 @@ def _found() -> Found:
         # The one of a checkout or of PATH is found by itself.
         if engine.name not in ("checkout", "path"):
             name = engine.name or str(engine.path)
-        launcher = choose_launcher(engine, machine).name
+        launcher = choose_launcher(engine, machine, wanted_launcher()).name
     except EffioError as error:
         say(f"{error.message}; continue with: effio doctor")
     modules = [word for word in os.environ.get(_MODULES, "").split(":") if word]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from effio.launch.batch import (
     offered_batch_system,
     wanted_batch_system,
 )
-from effio.launch.choose import NoLauncherError
+from effio.launch.choose import NoLauncherError, wanted_launcher
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
@@ -38,12 +38,28 @@ from effio.launch.watch import Patience
 from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 
+# The engine that is named after the benchmark: its options are those of that engine.
+_ENGINE = "effio.engine"
+
+
+def _engine_in(words: Sequence[str]) -> str | None:
+    """The value of --engine, the last one if it is given more than once."""
+    named = None
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        if word == "--":
+            break
+        if word == "--engine" and following is not None:
+            named = following
+        elif word.startswith("--engine="):
+            named = word.partition("=")[2]
+    return named
+
 
 class _Targets(click.Group):
     """What can be run. Benchmarks are the engine's; they are its subcommands here."""
 
     def _engine(self, ctx: click.Context) -> Engine:
-        return find_engine(ctx.params.get("engine"))
+        return find_engine(ctx.meta.get(_ENGINE) or ctx.params.get("engine"))
 
     def of_targets(self) -> Mapping[str, list[click.Option]]:
         """Options of all benchmarks and of all campaigns, for the manual."""
@@ -70,6 +86,7 @@ class _Targets(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        ctx.meta[_ENGINE] = _engine_in(args)
         found = self.get_command(ctx, args[0]) if args and not args[0].startswith("-") else None
         if found is not None:
             return found.name, found, args[1:]
@@ -152,7 +169,7 @@ def _request(
         arguments=(*engine_words(benchmark, values), *values["extra"]),
         ranks=ranks,
         machine=machine,
-        launcher=values["launcher"] or site.launch.launcher,
+        launcher=wanted_launcher(values["launcher"]),
         launcher_options=(*site.launch.options, *values["launcher_options"]),
         label=values["label"],
         quiet=values["quiet"],

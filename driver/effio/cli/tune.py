@@ -27,6 +27,7 @@ from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import job
+from effio.launch.choose import wanted_launcher
 from effio.launch.launchers import Ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
@@ -243,7 +244,7 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
         ranks=ranks.total,
         nodes=ranks.nodes,
         ranks_per_node=ranks.per_node,
-        launcher=values["launcher"] or site.launch.launcher,
+        launcher=wanted_launcher(values["launcher"]),
         launcher_options=(*site.launch.options, *values["launcher_options"]),
         engine=str(engine.path.absolute()),
         engine_sha256=engine.sha256,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from effio.engine.build import sources
-from effio.engine.discover import CARRIED, PROGRAM, data_directory
+from effio.engine.discover import CARRIED, PROGRAM, data_directory, launcher_by_settings
 from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.mpi import LAUNCHERS, OPEN_MPI, Mpi, identify
 from effio.engine.program import Engine
@@ -45,8 +45,9 @@ def _interface_of(launcher: Mpi) -> str:
 
 
 def _launchers() -> Iterator[str]:
-    """Launchers on PATH, then those that wheels put next to this Python."""
-    for name in (os.environ.get("EFFIO_MPIEXEC"), *LAUNCHERS):
+    """The one that settings name, launchers on PATH, then those that wheels put next to this
+    Python."""
+    for name in (launcher_by_settings()[0], *LAUNCHERS):
         if name and (found := shutil.which(name)):
             yield str(Path(found).absolute())
     for name in LAUNCHERS:

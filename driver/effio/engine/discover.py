@@ -138,15 +138,28 @@ def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
     return next((engine for engine in engines if engine.name.startswith(f"{wanted}-")), None)
 
 
-def named_by_settings() -> tuple[str | None, str]:
-    """An engine, and who named it: $EFFIO_ENGINE, the site's file or `effio engine use`."""
-    if named := os.environ.get("EFFIO_ENGINE"):
-        return named, "given by EFFIO_ENGINE"
+def _set_here(variable: str, member: str) -> tuple[str | None, str]:
+    """What a variable says, else the launch settings of the site, and which of the two it was. An
+    option of a command counts before both, a choice of effio after them."""
+    if named := os.environ.get(variable):
+        return named, f"given by {variable}"
     from effio.config.site import load_site  # dear to import
 
-    if named := load_site().launch.engine:
-        return named, "named by the site's settings"
+    named = getattr(load_site().launch, member)
+    return named or None, "named by the site's settings"
+
+
+def named_by_settings() -> tuple[str | None, str]:
+    """An engine, and who named it: $EFFIO_ENGINE, the site's file or `effio engine use`."""
+    named, who = _set_here("EFFIO_ENGINE", "engine")
+    if named is not None:
+        return named, who
     return chosen(), CHOSEN
+
+
+def launcher_by_settings() -> tuple[str | None, str]:
+    """A launcher, and who named it: $EFFIO_MPIEXEC or the site's file."""
+    return _set_here("EFFIO_MPIEXEC", "launcher")
 
 
 def find_engine(wanted: str | None = None, origin: str = "given by --engine") -> Engine:

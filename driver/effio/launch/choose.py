@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from effio.engine import mpi
+from effio.engine.discover import launcher_by_settings
 from effio.engine.mpi import Mpi
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, environment_error
@@ -57,24 +58,35 @@ def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
     return paths
 
 
+def wanted_launcher(option: str | None = None) -> str | None:
+    """The launcher of `--launcher`, of EFFIO_MPIEXEC or of the site's settings, in this order; None
+    if it is left to `choose_launcher`."""
+    return option or launcher_by_settings()[0]
+
+
+def _with_origin(wanted: str) -> str:
+    named, who = launcher_by_settings()
+    return f"launcher {wanted} ({who})" if named == wanted else f"--launcher {wanted}"
+
+
 def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
     """A launcher that the user requested, by kind or by path."""
     kinds = {kind.name: kind for kind in LAUNCHERS}
     if wanted in BY_PROGRAM:
         path = shutil.which(wanted)
         if path is None:
-            raise environment_error(f"--launcher {wanted}: there is no {wanted} on PATH")
+            raise environment_error(f"{_with_origin(wanted)}: there is no {wanted} on PATH")
         return kinds[wanted](path, engine.mpi, options)
     if wanted in kinds:
         for path in _candidates(engine, os.environ):
             found, _ = mpi.identify(path)
             if found is not None and LAUNCHER_OF_FAMILY.get(found.family) is kinds[wanted]:
                 return _fitting(path, found, engine, options)
-        raise environment_error(f"--launcher {wanted}: no such launcher is on PATH")
+        raise environment_error(f"{_with_origin(wanted)}: no such launcher is on PATH")
     path = shutil.which(wanted)
     if path is None:
         raise EffioError(
-            f"--launcher {wanted}: neither a program nor one of {', '.join(kinds)}",
+            f"{_with_origin(wanted)}: neither a program nor one of {', '.join(kinds)}",
         )
     if Path(path).name in BY_PROGRAM:
         return BY_PROGRAM[Path(path).name](path, engine.mpi, options)
