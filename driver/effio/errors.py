@@ -40,13 +40,15 @@ class EffioError(Exception):
         self.hint = hint
 
 
+ANOTHER_PLACE = "name another place: --runs DIR, or EFFIO_RUNS"
+MAKE_SPACE = "make space there, and try again"
+
+
 def results_error(place: object, error: OSError, new: bool = True) -> EffioError:
     """Results cannot be written: their place is full, read-only or gone. What is `new` can be kept
     elsewhere; what belongs to results that are there cannot."""
-    hint = "name another place: --runs DIR, or EFFIO_RUNS"
-    if not new:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        hint = "make space there, and try again" if full else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    hint = ANOTHER_PLACE if new else MAKE_SPACE if full else ""
     return EffioError(
         f"results cannot be kept in {place}: {error.strerror or error}", ExitCode.RESULTS, hint
     )

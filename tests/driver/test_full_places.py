@@ -117,6 +117,34 @@ def test_a_search_that_has_measured_continues_where_it_is(
     assert caught.value.hint == "make space there, and try again"
 
 
+def test_a_journal_without_a_line_is_nothing_measured(tmp_path: Path) -> None:
+    """Its first line did not fit."""
+    folder = TuningFolder.create(Store(tmp_path / "runs"), "t")
+    (folder.path / "journal.jsonl").write_text('{"trial": "sea')
+    assert folder.discard_if_empty()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", ["64k", "256k"])
+def test_a_search_that_fills_the_disk_says_what_to_do(
+    with_engine: Effio, mount: Callable[..., Path], size: str
+) -> None:
+    """In 64 KiB not even the line of the first run fits; in 256 KiB a few do."""
+    place = mount("-t", "tmpfs", "-o", f"size={size}", "none")
+    (with_engine.cwd / "t.toml").write_text(TUNING)
+    words = ("t.toml", "-n", "1", "--quiet", "--confirmations", "8", "--max-runs", "200")
+    temporary = with_engine.cwd / "temporary"
+    temporary.mkdir()
+    done = with_engine.run("--runs", place / "runs", "tune", *words, env={"TMPDIR": str(temporary)})
+    assert done.returncode == 7, done.stderr
+    assert "No space left on device" in done.stderr
+    kept = list((place / "runs").glob("tunings/*/journal.jsonl"))
+    resumable = [file for file in kept if file.read_text().count("\n")]
+    assert ("what was measured is kept" in done.stderr) == bool(resumable)
+    assert ("make space there, and try again" in done.stderr) == bool(resumable)
+    assert len(kept) == len(resumable)
+
+
 def test_a_folder_that_held_something_before_stays(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     place = tmp_path / "runs" / "a" / "b"
@@ -129,3 +157,18 @@ def test_a_folder_that_held_something_before_stays(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         fail()
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["a", "file", "runs"]
+
+
+def test_a_page_next_to_a_run_that_cannot_be_written_can_be_elsewhere(
+    effio: Effio, full: Path
+) -> None:
+    run = effio.cwd / "runs" / "20260101T000000Z-b-eff-io"
+    run.mkdir(parents=True)
+    made.write(run / "result.jsonl", made.b_eff_io())
+    (run / "report.html").mkdir()
+    done = effio.call("--runs", run.parent, "report", "last")
+    assert done.returncode == 3
+    assert done.stderr.endswith("\n       name another place: --output FILE\n"), done.stderr
+    # Who named a place has named another one.
+    done = effio.call("--runs", run.parent, "report", "last", "-o", full / "page.html")
+    assert done.stderr == f"effio: cannot write {full}/page.html: No space left on device\n"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
-from effio.errors import EffioError
+from effio.errors import EffioError, ExitCode
 from effio.store.folder import REPORT, RunFolder, Store
 
 if TYPE_CHECKING:
@@ -94,6 +96,17 @@ def _campaign(
     return campaign_report(name, runs, target, judged_by, charts, numbers, scale), target
 
 
+@contextlib.contextmanager
+def _elsewhere(output: str | None) -> Iterator[None]:
+    """The place next to the results, where none is named, may be one that cannot be written to."""
+    try:
+        yield
+    except EffioError as error:
+        if output is None and error.code == ExitCode.IO_ERROR:
+            error.hint = error.hint or "name another place: --output FILE"
+        raise
+
+
 @click.command("report")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
 @click.option(
@@ -159,7 +172,9 @@ def command(
         if wanted.figures:
             wanted.write_of(report, output)
         else:
-            click.echo(f"report: {write_page(target, render([report], [str(store.root)]))}")
+            with _elsewhere(output):
+                target = write_page(target, render([report], [str(store.root)]))
+            click.echo(f"report: {target}")
         return
     if rules is not None:
         raise EffioError(
@@ -187,4 +202,6 @@ def command(
         target = found[0].path / REPORT
     else:
         target = Path("effio-report.html")
-    click.echo(f"report: {write_report(paths, target, limits, of_probe, balances)}")
+    with _elsewhere(output):
+        target = write_report(paths, target, limits, of_probe, balances)
+    click.echo(f"report: {target}")

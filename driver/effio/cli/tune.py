@@ -25,7 +25,7 @@ from effio.cli.terminal import Terminal
 from effio.config.site import load_site
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
-from effio.errors import EffioError, ExitCode
+from effio.errors import ANOTHER_PLACE, MAKE_SPACE, EffioError, ExitCode
 from effio.launch import job
 from effio.launch.choose import wanted_launcher
 from effio.launch.launchers import Ranks
@@ -347,9 +347,12 @@ def _search(
             if not runner.looked_up:  # what an earlier call measured is never removed
                 folder.discard()  # the first run is compared with nothing
             raise
-        except EffioError:
-            if not folder.discard_if_empty():
+        except EffioError as error:
+            kept = not folder.discard_if_empty()
+            if kept:
                 say(f"what was measured is kept; effio tune --resume {folder.name} continues")
+            if error.code == ExitCode.RESULTS:  # it continues only where it is
+                error.hint = MAKE_SPACE if kept else ANOTHER_PLACE
             raise
         record = records.record_of(folder.name, tuning, called, outcome)
         written = records.write(folder, record)
