@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_MANY = 10_000  # of a unit: a size of more has too many digits
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 _UNIT = r"(?:%|[KMGTPE]iB|[kMGTPE]?B(?:/s)?|[mµn]?s|min|h|[kMG]?op/s)(?![\w/])"
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?={_UNIT})|(?<=±) (?=\d)")
@@ -78,7 +79,8 @@ def is_one_value(text: str) -> bool:
 
 
 def exact_size(count: int) -> str:
-    """Bytes without rounding where two units say it: 1 MiB+8 B; else as `size`."""
+    """Bytes without rounding where few digits say it: 1.5 MiB, 1500 KiB, 1 MiB+8 B (as the
+    engine's shown_size); else as `size`."""
     for exponent in range(len(_BINARY) - 1, 0, -1):
         unit = 1024**exponent
         if count >= unit:
@@ -87,6 +89,11 @@ def exact_size(count: int) -> str:
                 return f"{whole} {_BINARY[exponent]}"
             if rest < 1024 and rest * 16 < unit:
                 return f"{whole} {_BINARY[exponent]}+{rest} B"
+            if exponent > 1 and rest * 4 % unit == 0 and whole < 1000:
+                return f"{count / unit:g} {_BINARY[exponent]}"
+            for smaller in range(exponent - 1, 0, -1):
+                if count % 1024**smaller == 0 and count < _MANY * 1024**smaller:
+                    return f"{count // 1024**smaller} {_BINARY[smaller]}"
             return size(count)
     return f"{count} B"
 

@@ -168,41 +168,62 @@ Result<Share> parse_share(std::string_view text) {
 
 namespace {
 
+struct SizeUnit {
+    std::string_view suffix;
+    std::int64_t bytes;
+};
+
+/// A size that is not a whole number of `unit`, by what divides the rest. Few smaller units are
+/// added ("1MiB+8B"); more of them are clearer alone ("1500KiB"), until they are many digits.
+std::string in_parts(std::int64_t size, const SizeUnit& unit, const SizeUnit& smaller,
+                     std::string_view space) {
+    constexpr std::int64_t few = 64;
+    constexpr std::int64_t many = 10'000;
+    const std::int64_t parts = size % unit.bytes / smaller.bytes;
+    const std::int64_t whole = size / smaller.bytes;
+    if (parts >= few && (whole < many || smaller.bytes == 1)) {
+        return fmt::format("{}{}{}", whole, space, smaller.suffix);
+    }
+    return fmt::format("{}{}{}+{}{}{}", size / unit.bytes, space, unit.suffix, parts, space,
+                       smaller.suffix);
+}
+
 /// `space` is between number and unit.
-std::string exact(Bytes size, std::string_view space) {
-    std::int64_t rest = size.count;
-    if (rest == 0) return fmt::format("0{}B", space);
-    constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> steps{
-        {{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}, {"B", 1}}};
-    if (rest % KiB != 0 && rest % 1000 == 0) {
-        constexpr std::array<std::pair<std::string_view, std::int64_t>, 3> decimals{
+std::string exact(std::int64_t size, std::string_view space) {
+    if (size < 0) return "-" + exact(-size, space);
+    if (size % KiB != 0 && size % 1000 == 0) {
+        constexpr std::array<SizeUnit, 3> decimals{
             {{"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1000}}};
-        for (const auto& [suffix, factor] : decimals) {
-            if (rest % factor == 0) return fmt::format("{}{}{}", rest / factor, space, suffix);
+        for (const SizeUnit& unit : decimals) {
+            if (size % unit.bytes == 0) {
+                return fmt::format("{}{}{}", size / unit.bytes, space, unit.suffix);
+            }
         }
     }
-    // A few bytes more than a whole unit are readable ("1MiB+8B"); others are clearer in bytes.
-    constexpr std::int64_t few = 64;
-    if (rest > KiB && rest % KiB >= few) return fmt::format("{}{}B", rest, space);
-    std::string out;
-    int terms = 0;
-    for (const auto& [suffix, factor] : steps) {
-        if (rest / factor == 0) continue;
-        if (++terms > 2) return fmt::format("{}{}B", size.count, space);
-        out += fmt::format("{}{}{}{}", out.empty() ? "" : "+", rest / factor, space, suffix);
-        rest %= factor;
+    constexpr std::array<SizeUnit, 4> units{{{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}, {"B", 1}}};
+    const auto* const unit =
+        std::ranges::find_if(units, [&](const SizeUnit& u) { return size >= u.bytes; });
+    if (unit == units.end()) return fmt::format("0{}B", space);
+    const std::int64_t rest = size % unit->bytes;
+    if (rest == 0) return fmt::format("{}{}{}", size / unit->bytes, space, unit->suffix);
+    // Halves and quarters: "1.5MiB".
+    if (unit->bytes > KiB && rest * 4 % unit->bytes == 0 && size / unit->bytes < 1000) {
+        return fmt::format("{:g}{}{}", static_cast<double>(size) / static_cast<double>(unit->bytes),
+                           space, unit->suffix);
     }
-    return out;
+    const auto* const smaller = std::ranges::find_if(
+        unit, units.end(), [&](const SizeUnit& u) { return rest % u.bytes == 0; });
+    return in_parts(size, *unit, *smaller, space);
 }
 
 }  // namespace
 
 std::string format_exact(Bytes size) {
-    return exact(size, "");
+    return exact(size.count, "");
 }
 
 std::string shown_size(Bytes size) {
-    return exact(size, " ");
+    return exact(size.count, " ");
 }
 
 std::string shown_sizes(Bytes least, Bytes most) {

@@ -36,6 +36,10 @@ def test_sizes_are_binary(value: float, shown: str) -> None:
         (2 << 20, "2 MiB"),
         (1000, "1000 B"),
         (1500, "1.465 KiB"),
+        (1500 << 10, "1500 KiB"),
+        (3 << 19, "1.5 MiB"),
+        (5 << 28, "1.25 GiB"),
+        ((5 << 30) + (476 << 10), "5.000 GiB"),  # 5,243,356 KiB
     ],
 )
 def test_sizes_that_two_units_say_are_exact(value: int, shown: str) -> None:

@@ -60,7 +60,9 @@ TEST(Units, shares_are_above_0_and_below_100_per_cent) {
 }
 
 TEST(Units, exact_sizes_are_read_back_as_they_were) {
-    for (const std::int64_t size : {0LL, 1LL, 1032LL, 1048584LL, 33562624LL, 999999999LL}) {
+    for (const std::int64_t size :
+         {0LL, 1LL, 1032LL, 1048584LL, 33562624LL, 999999999LL, 1536000LL, 1572864LL, 5369196544LL,
+          1073741824LL + 1048576 + 1, 3298534883328LL + 512}) {
         EXPECT_EQ(parse_size(format_exact(Bytes{size}))->count, size);
     }
     EXPECT_EQ(format_exact(Bytes{1048584}), "1MiB+8B");
@@ -81,6 +83,13 @@ TEST(Units, sizes_for_people_have_a_space_before_the_unit) {
     EXPECT_EQ(shown_size(Bytes{47'008}), "47008 B");
     EXPECT_EQ(shown_size(Bytes{1073741824LL + 1048576 + 1}), "1074790401 B");
     EXPECT_EQ(shown_size(Bytes{0}), "0 B");
+    // 1500 KiB are 1 MiB and 476 KiB; 5 GiB and 476 KiB have too many digits in KiB alone.
+    EXPECT_EQ(shown_size(Bytes{1500 * 1024}), "1500 KiB");
+    EXPECT_EQ(shown_size(Bytes{5368709120LL + 487424}), "5 GiB+476 KiB");
+    EXPECT_EQ(shown_size(Bytes{1572864}), "1.5 MiB");
+    EXPECT_EQ(shown_size(Bytes{1073741824LL + 268435456}), "1.25 GiB");
+    EXPECT_EQ(shown_size(Bytes{1073741824LL + 33554432}), "1 GiB+32 MiB");
+    EXPECT_EQ(shown_size(Bytes{1536}), "1536 B");
 }
 
 TEST(Units, printed_for_people) {
