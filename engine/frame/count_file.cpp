@@ -14,7 +14,7 @@
 namespace effio {
 
 Result<std::int64_t> read_count(const std::string& path, const char* what) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto file = Descriptor::open(path, O_RDONLY | O_CLOEXEC);
     if (!file) return system_error("cannot read the count", path, errno);
     // A number and some white space: a longer file holds something else.
     std::array<char, 256> bytes{};

@@ -32,7 +32,7 @@ Descriptor made_new(int directory, std::string& name) {
     constexpr int most_names = 1000;
     for (int attempt = 0; attempt < most_names; ++attempt) {
         name = fmt::format(".effio-{}-{}", ::getpid(), count.fetch_add(1));
-        Descriptor file(::openat(directory, name.c_str(), adding | O_CREAT | O_EXCL, text_mode));
+        auto file = Descriptor::open_at(directory, name, adding | O_CREAT | O_EXCL, text_mode);
         if (file || errno != EEXIST) return file;
     }
     return {};
@@ -78,7 +78,7 @@ bool write_all(int descriptor, std::string_view text) {
 }
 
 Result<TextFile> TextFile::create(const std::string& operation, const std::string& path) {
-    Descriptor file(::open(path.c_str(), adding | O_CREAT | O_EXCL, text_mode));
+    auto file = Descriptor::open(path, adding | O_CREAT | O_EXCL, text_mode);
     if (!file) return system_error(operation, path, errno);
     return TextFile(std::move(file), operation, path);
 }
@@ -86,10 +86,10 @@ Result<TextFile> TextFile::create(const std::string& operation, const std::strin
 Result<TextFile> TextFile::replace(const std::string& operation, const std::string& path) {
     const std::string parent = parent_of(path);
     const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-    const Descriptor directory(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const auto directory = Descriptor::open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!directory) return system_error(operation, path, errno);
     const int in = directory.get();
-    Descriptor file(::openat(in, name.c_str(), adding | O_CREAT | O_EXCL, text_mode));
+    auto file = Descriptor::open_at(in, name, adding | O_CREAT | O_EXCL, text_mode);
     if (file) return TextFile(std::move(file), operation, path);
     if (errno != EEXIST) return system_error(operation, path, errno);
     struct stat old{};
@@ -97,7 +97,7 @@ Result<TextFile> TextFile::replace(const std::string& operation, const std::stri
         return system_error(operation, path, errno);
     }
     if (S_ISCHR(old.st_mode) && parent == "/dev") {
-        file = Descriptor(::openat(in, name.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+        file = Descriptor::open_at(in, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
         if (!file) return system_error(operation, path, errno);
         return TextFile(std::move(file), operation, path);
     }
@@ -116,7 +116,7 @@ Result<TextFile> TextFile::replace(const std::string& operation, const std::stri
 }
 
 Result<TextFile> TextFile::extend(const std::string& operation, const std::string& path) {
-    Descriptor file(::open(path.c_str(), adding | O_NONBLOCK));
+    auto file = Descriptor::open(path, adding | O_NONBLOCK);
     if (!file) return system_error(operation, path, errno);
     if (auto fine = known(file, operation, path); !fine) return std::move(fine.error());
     return TextFile(std::move(file), operation, path);
@@ -124,7 +124,7 @@ Result<TextFile> TextFile::extend(const std::string& operation, const std::strin
 
 Result<TextFile> TextFile::share(const std::string& operation, const std::string& path) {
     constexpr int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
-    Descriptor file(::open(path.c_str(), flags, text_mode));
+    auto file = Descriptor::open(path, flags, text_mode);
     if (!file) return system_error(operation, path, errno);
     if (auto fine = known(file, operation, path); !fine) return std::move(fine.error());
     return TextFile(std::move(file), operation, path);

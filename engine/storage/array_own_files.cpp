@@ -130,7 +130,7 @@ class OwnArrayFile : public OwnSharesFile {
     Status do_sync() override {
         session().progress.call("fsync");
         for (const auto& [writer, file] : open_) {
-            if (fsync(file.descriptor.get()) != 0) return system_error("fsync", file.path, errno);
+            if (auto synced = sync_file(file.descriptor.get(), file.path); !synced) return synced;
         }
         return {};
     }

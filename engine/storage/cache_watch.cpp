@@ -81,8 +81,7 @@ std::optional<double> resident_fraction(const std::string& path) {
 Status flush_to_storage(const std::string& path) {
     const auto fd = open_file(path, O_RDONLY);
     if (!fd) return fd.error();
-    if (fsync(fd->get()) != 0) return system_error("fsync", path, errno);
-    return {};
+    return sync_file(fd->get(), path);
 }
 
 std::optional<double> drop_from_cache(const std::string& path) {

@@ -167,7 +167,9 @@ class PosixNames : public Names {
                                             exact_size(static_cast<std::int64_t>(data.size()))));
             }
         }
-        if (sync && ::fsync(fd->get()) != 0) return system_error("fsync", path, errno);
+        if (sync) {
+            if (auto synced = sync_file(fd->get(), path); !synced) return synced;
+        }
         return closed(*fd, path);
     }
 

@@ -23,7 +23,7 @@ std::string below(const std::string& path, const char* name) {
 }
 
 Result<std::string> owner_in(int directory, const std::string& path) {
-    const Descriptor fd(::openat(directory, owner_file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const auto fd = Descriptor::open_at(directory, owner_file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (!fd) {
         return io_error("look for the owner of", path,
                         fmt::format("it holds no {}, so no run of effio made it", owner_file));
@@ -80,14 +80,14 @@ Status make_own_tree(const std::string& path, const std::string& token) {
 }
 
 Result<std::string> owner_of_tree(const std::string& path) {
-    const Descriptor fd(::open(path.c_str(), open_directory));
+    const auto fd = Descriptor::open(path, open_directory);
     if (!fd) return system_error("open", path, errno);
     return owner_in(fd.get(), path);
 }
 
 Status remove_own_tree(const std::string& path, const std::string& token,
                        std::span<const NameSet> names) {
-    const Descriptor fd(::open(path.c_str(), open_directory));
+    const auto fd = Descriptor::open(path, open_directory);
     if (!fd) {
         if (errno == ENOENT) return {};
         return system_error("open", path, errno);
@@ -101,20 +101,20 @@ Status remove_own_tree(const std::string& path, const std::string& token,
 }
 
 Status remove_adopted_tree(const std::string& path, std::span<const NameSet> names) {
-    const Descriptor fd(::open(path.c_str(), open_directory));
+    const auto fd = Descriptor::open(path, open_directory);
     if (fd) return finish(fd, path, names);
     if (errno == ENOENT) return {};
     return system_error("open", path, errno);
 }
 
 Result<Left> unaccounted_in_tree(const std::string& path, std::span<const NameSet> names) {
-    const Descriptor fd(::open(path.c_str(), open_directory));
+    const auto fd = Descriptor::open(path, open_directory);
     if (!fd) return system_error("open", path, errno);
     return unaccounted_in(fd, path, names, owner_file);
 }
 
 Status hand_over_tree(const std::string& path, const std::string& token) {
-    const Descriptor fd(::open(path.c_str(), open_directory));
+    const auto fd = Descriptor::open(path, open_directory);
     if (!fd) {
         if (errno == ENOENT) return {};
         return system_error("open", path, errno);

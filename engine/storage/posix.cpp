@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "storage/posix_calls.hpp"
 #include "storage/removal.hpp"
 
 namespace effio {
@@ -19,8 +20,7 @@ Status PosixFile::do_preallocate(std::int64_t bytes) {
 }
 
 Status PosixFile::do_sync() {
-    if (fsync(fd_.get()) != 0) return system_error("fsync", path(), errno);
-    return {};
+    return sync_file(fd_.get(), path());
 }
 
 Status PosixFile::do_close() {

@@ -34,14 +34,15 @@ Result<std::int64_t> move_rest(const char* name, Call call, int fd, const std::s
 
 Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) {
     if ((flags & O_ACCMODE) == O_RDONLY) {
-        Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, mode));
+        Descriptor file(
+            uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); }));
         if (!file) return system_error("open", path, errno);
         return file;
     }
     const bool truncates = (flags & O_TRUNC) != 0;
     // Emptied when it is known to be ours.
     const int safely = (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC;
-    Descriptor file(::open(path.c_str(), safely, mode));
+    Descriptor file(uninterrupted([&] { return ::open(path.c_str(), safely, mode); }));
     if (!file) {
         const int code = errno;
         Error error = system_error("open", path, code);
@@ -61,7 +62,8 @@ Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) 
     if (!truncates) return file;
     const auto size = size_of(file.get(), path);
     if (!size) return Error(size.error());
-    if (*size > 0 && ::ftruncate(file.get(), 0) != 0) return system_error("truncate", path, errno);
+    const auto empty = [&] { return ::ftruncate(file.get(), 0); };
+    if (*size > 0 && uninterrupted(empty) != 0) return system_error("truncate", path, errno);
     return file;
 }
 
@@ -138,6 +140,13 @@ Result<std::int64_t> move_pieces_all(bool write, int fd, const std::string& path
         pieces = pieces.subspan(some.size());
     }
     return moved;
+}
+
+Status sync_file(int fd, const std::string& path) {
+    if (uninterrupted([fd] { return ::fsync(fd); }) != 0) {
+        return system_error("fsync", path, errno);
+    }
+    return {};
 }
 
 Result<std::int64_t> size_of(int fd, const std::string& path) {

@@ -69,6 +69,9 @@ Result<std::int64_t> move_pieces_all(bool write, int fd, const std::string& path
                                      std::span<const std::span<std::byte>> pieces,
                                      std::int64_t offset);
 
+/// Until what was written is on storage; `path` is for the error.
+Status sync_file(int fd, const std::string& path);
+
 /// Bytes of the open file; `path` is for the error.
 Result<std::int64_t> size_of(int fd, const std::string& path);
 Result<std::int64_t> size_of(const std::string& path);

@@ -138,8 +138,8 @@ class TreeWalk {
         if (removes_ && errno != ENOTEMPTY && errno != EEXIST) {
             return system_error("rmdir", here, errno);
         }
-        const Descriptor child(
-            ::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        const auto child = Descriptor::open_at(parent.get(), name,
+                                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (!child) return system_error("open", here, errno);
         auto inside = through(child, here, {});
         if (!inside) return inside.error();
@@ -189,7 +189,7 @@ Json NameSet::to_json() const {
 Status remove_file(const std::string& path) {
     const std::string parent = parent_of(path);
     const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-    const Descriptor directory(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const auto directory = Descriptor::open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!directory) {
         if (errno == ENOENT) return {};
         return system_error("open", parent, errno);

@@ -165,3 +165,22 @@ def test_the_result_file_cannot_be_written(any_engine: Engine, tmp_path: Path, d
     assert 0 < len(result.measurements) < 20
     assert result.end is None
     assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("create,error=4,nth=1+2,rank=1", ("ior", "--files", "per-process", "--sync", "end")),
+        ("sync,error=4,nth=1+2,rank=1", ("ior", "--files", "per-process", "--sync", "end")),
+        ("sync,error=4,nth=1", ("mdtest", "--items", "2", "--write-bytes", "8", "--sync-files")),
+        ("sync,error=4,nth=1", ("libraries", "--libraries", "posix-fpp", "--fsync", "on")),
+    ],
+)
+def test_a_call_that_a_signal_interrupts_is_made_again(
+    faulty: Faulty, fault: str, words: tuple[str, ...]
+) -> None:
+    """As reads and writes are. EINTR says that nothing was done."""
+    run = faulty.launch(fault, [*words, "--dir", faulty.data])
+    assert faulty.strikes, "the fault never came to pass"
+    assert run.code == 0, run
+    assert all(m["valid"] for m in run.result.measurements)

@@ -433,9 +433,8 @@ Status SharedContainer::confirm() {
 
 Status SharedContainer::sync() {
     for (std::size_t file = 0; file < open_.size(); ++file) {
-        if (open_[file] && ::fsync(open_[file].get()) != 0) {
-            return system_error("fsync", paths_[file], errno);
-        }
+        if (!open_[file]) continue;
+        if (auto synced = sync_file(open_[file].get(), paths_[file]); !synced) return synced;
     }
     return {};
 }
