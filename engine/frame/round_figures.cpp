@@ -231,6 +231,17 @@ std::string batch_means_text(const Batches& batches) {
                        count_of(interval->count, "slice"), unreliable ? "; may be unreliable" : "");
 }
 
+std::string counted_text(std::int64_t valid, std::int64_t invalid, std::int64_t wrong,
+                         const std::string& noun) {
+    std::string text = std::to_string(valid);
+    if (invalid > 0) text += fmt::format(" + {} INVALID", invalid);
+    if (wrong > 0) {
+        text +=
+            fmt::format(", {} WRONG", noun.empty() ? std::to_string(wrong) : count_of(wrong, noun));
+    }
+    return text;
+}
+
 std::string too_few_for_interval(std::int64_t count, const std::string& noun) {
     return fmt::format("{} have a range only; an interval needs {}", count_of(count, noun),
                        RoundsInterval::least);

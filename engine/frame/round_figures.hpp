@@ -32,6 +32,10 @@ void set_interval(Figure& figure, const RoundsInterval& interval, const std::str
 /// "± 3.1 % (95 %, 5 rounds)"; of two to four rounds their range, "-3 % to 4 % (range of 3
 /// rounds)"; empty for one.
 std::string interval_text(const Figure& figure);
+/// How many values a mean is of, and what was wrong next to them, in a last table: "3", "3 + 1
+/// INVALID, 2 WRONG"; `noun` is what is counted as wrong ("2 bytes WRONG").
+std::string counted_text(std::int64_t valid, std::int64_t invalid, std::int64_t wrong,
+                         const std::string& noun = {});
 /// Why a mean of `count` values has no interval.
 std::string too_few_for_interval(std::int64_t count, const std::string& noun);
 

@@ -47,3 +47,20 @@ def test_the_number_of_b_eff_io(faulty: Faulty) -> None:
     assert run.code == 1, run
     assert " on 2 ranks with 2 ERRORs: NOT VALID" in _line(run.stdout, "b_eff_io = ")
     assert "! = failed calls or wrong data" in run.stdout
+
+
+def test_the_times_of_overlap(faulty: Faulty) -> None:
+    """Each repetition of the cell that wrote the byte counts it, and no other cell does."""
+    words = ["overlap", "--methods", "blocking", "--work", "compute", "--transfer", "64KiB",
+             "--dir", faulty.data, "--repetitions", "2"]  # fmt: skip
+    run = faulty.launch(f"{FLIP},in={faulty.data}", words)
+    assert run.code == 1, run
+    wrong = dict.fromkeys(("write", "read"), 0)
+    for m in run.result.measurements:
+        wrong[m["access"]] += m["error_count"]
+    assert sum(wrong.values()) > 0
+    for access, title in (("write", "Write alongside"), ("read", "Read alongside")):
+        table = run.stdout.partition(title)[2].splitlines()
+        row = next(line.strip() for line in table if line.strip().startswith("blocking"))
+        bytes_wrong = f", {wrong[access]} byte{'' if wrong[access] == 1 else 's'} WRONG"
+        assert row.endswith(f" 2{bytes_wrong if wrong[access] else ''}"), run.stdout

@@ -168,13 +168,11 @@ class Rounds {
     void finish(End& end) {
         if (all_.is_root()) {
             const auto slow_downs = summary_.slow_downs();
-            std::vector<Figure> figures;
-            for (const auto& s : slow_downs) figures.push_back(figure_of(s, benchmarks_));
             const auto met = summary_.met();
-            for (const auto& f : figures) results_.recorder().figure(f);
+            for (const auto& s : slow_downs) results_.recorder().figure(figure_of(s, benchmarks_));
             for (const auto& m : met) results_.recorder().figure(figure_of(m, benchmarks_));
-            console_.print(matrix(figures, benchmarks_));
-            console_.print(phases_table(figures));
+            console_.print(matrix(slow_downs, benchmarks_));
+            console_.print(phases_table(slow_downs, benchmarks_));
             console_.print(met_table(met, benchmarks_));
         }
         if (results_.failed()) {

@@ -69,6 +69,19 @@ std::map<Kind, Spans> counted_spans_of(const Part& part) {
     return spans;
 }
 
+/// What was wrong with the measurements of a part, of each kind and (the empty kind) of all.
+void add_faults(const Part& part, std::map<Kind, SlowDown>& kinds) {
+    for (const auto& row : part.rows) {
+        if (!row.counts && !row.failed) continue;
+        for (const Kind& kind : {Kind{}, row.kind}) {
+            const auto found = kinds.find(kind);
+            if (found == kinds.end()) continue;
+            ++(row.counts ? found->second.valid : found->second.invalid);
+            if (row.counts) found->second.wrong += row.errors;
+        }
+    }
+}
+
 double length_of(const Spans& spans) {
     double seconds = 0;
     for (const auto& [begin, end] : spans) seconds += end - begin;
@@ -87,7 +100,10 @@ Row row_of(const Json& line, bool first) {
     row.cell = Json::array({row.kind.access, row.kind.pattern, line["where"]}).dump();
     const Json& rate = line["rate"];
     const bool known = rate["value"].is_number();
-    row.counts = first && known && line.value("valid", false);
+    const bool valid = line.value("valid", false);
+    row.counts = first && known && valid;
+    row.failed = first && !valid;
+    row.errors = line.value("error_count", std::int64_t{0});
     row.rate = known ? rate["value"].get<double>() : 0;
     row.unit = rate.value("unit", "");
     row.higher_is_better = rate.value("better", "higher") == "higher";
@@ -105,11 +121,12 @@ Row row_of(const Json& line, bool first) {
 Json to_json(const Row& r) {
     return Json::array({r.kind.access, r.kind.pattern, r.cell, r.counts, r.rate, r.unit,
                         r.higher_is_better, r.bytes, r.operations, r.seconds, r.when_known, r.begin,
-                        r.end});
+                        r.end, r.errors, r.failed});
 }
 
 Row row_from(const Json& j) {
-    return {{j[0], j[1]}, j[2], j[3], j[4], j[5], j[6], j[7], j[8], j[9], j[10], j[11], j[12]};
+    return {{j[0], j[1]}, j[2], j[3],  j[4],  j[5],  j[6],  j[7],
+            j[8],         j[9], j[10], j[11], j[12], j[13], j[14]};
 }
 
 std::string others(const Turn& turn, int group) {
@@ -137,28 +154,33 @@ std::vector<SlowDown> Summary::slow_downs() const {
         alone[{done.round, done.turn.front()}] = &done.parts.front();
     }
     // The empty kind, which represents all, is the first one in the order.
-    std::map<std::pair<int, std::string>, std::map<Kind, std::vector<double>>> factors;
+    std::map<std::pair<int, std::string>, std::map<Kind, SlowDown>> found;
     for (const auto& done : turns_) {
         if (done.turn.size() < 2) continue;
         const bool well = std::all_of(done.parts.begin(), done.parts.end(),
                                       [](const Part& part) { return part.well; });
         for (const auto& part : done.parts) {
-            auto& mine = factors[{part.group, others(done.turn, part.group)}];
-            std::vector<double>& over_all = mine[Kind{}];
+            auto& mine = found[{part.group, others(done.turn, part.group)}];
+            mine[Kind{}];
             const auto before = alone.find({done.round, part.group});
             if (!well || before == alone.end()) continue;
             std::vector<double> each;
             for (const auto& [kind, factor] : factors_of(*before->second, part)) {
-                mine[kind].push_back(factor);
+                mine[kind].factors.push_back(factor);
                 each.push_back(factor);
             }
-            if (!each.empty()) over_all.push_back(geometric_mean(each));
+            if (!each.empty()) mine[Kind{}].factors.push_back(geometric_mean(each));
+            add_faults(*before->second, mine);
+            add_faults(part, mine);
         }
     }
     std::vector<SlowDown> all;
-    for (const auto& [who, kinds] : factors) {
-        for (const auto& [kind, values] : kinds) {
-            all.push_back({who.first, who.second, kind, values});
+    for (auto& [who, kinds] : found) {
+        for (auto& [kind, slow_down] : kinds) {
+            slow_down.group = who.first;
+            slow_down.others = who.second;
+            slow_down.kind = kind;
+            all.push_back(std::move(slow_down));
         }
     }
     return all;

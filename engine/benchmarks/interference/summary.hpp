@@ -40,6 +40,8 @@ struct Row {
     bool when_known = false;
     double begin = 0;  ///< seconds since the common start
     double end = 0;
+    std::int64_t errors = 0;  ///< wrong data
+    bool failed = false;      ///< of the first run of its group, and not valid
 };
 
 /// A row from a line of a result file, and back as few characters as will do. `first`: from the
@@ -83,6 +85,10 @@ struct SlowDown {
     std::string others;
     Kind kind;                    ///< empty: over all kinds
     std::vector<double> factors;  ///< one for each round that has both
+    /// Measurements of the group in these rounds, alone and together with the others.
+    std::int64_t valid = 0;
+    std::int64_t invalid = 0;
+    std::int64_t wrong = 0;  ///< pieces of wrong data in valid ones
 };
 
 /// The same with the benchmarks of all groups.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/stats.hpp"
 #include "core/table.hpp"
@@ -20,7 +21,7 @@ std::string times_text(double factor) {
 }
 
 /// "2.00 [1.95, 2.05]"
-std::string factor_text(const Figure& f) {
+std::string factor_alone(const Figure& f) {
     if (!f.metric.reason.empty()) return "-";
     if (!f.samples || f.samples->count < 2) return times_text(f.metric.value);
     if (!f.samples->low95) {
@@ -30,6 +31,24 @@ std::string factor_text(const Figure& f) {
     }
     return fmt::format("{} [{}, {}]", times_text(f.metric.value), times_text(*f.samples->low95),
                        times_text(*f.samples->high95));
+}
+
+bool has_faults(const SlowDown& s) {
+    return s.invalid > 0 || s.wrong > 0;
+}
+
+/// "2.00 [1.95, 2.05]", with what was wrong with the measurements that it is of.
+std::string factor_text(const SlowDown& s, const std::vector<std::string>& benchmarks) {
+    const std::string text = factor_alone(figure_of(s, benchmarks));
+    if (!has_faults(s)) return text;
+    return fmt::format("{}; of {}", text, counted_text(s.valid, s.invalid, s.wrong));
+}
+
+/// What such marks count; empty without any.
+std::string legend_of(const std::vector<SlowDown>& all) {
+    if (std::none_of(all.begin(), all.end(), has_faults)) return {};
+    return "  of N + N INVALID, N WRONG: measurements alone and together, and wrong pieces of "
+           "their data\n";
 }
 
 /// The groups of "2,3" by name.
@@ -253,16 +272,11 @@ ResultInfo result_info() {
             {object_of("interference", "groups and turns of the run", set_up_fields().infos())}};
 }
 
-std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks) {
-    std::vector<std::string> columns;
-    for (const auto& f : figures) {
-        const std::string others = f.where["others"];
-        if (f.name == "slow_down" &&
-            std::find(columns.begin(), columns.end(), others) == columns.end()) {
-            columns.push_back(others);
-        }
+std::string matrix(const std::vector<SlowDown>& all, const std::vector<std::string>& benchmarks) {
+    std::set<std::string> columns;
+    for (const auto& s : all) {
+        if (s.kind == Kind{}) columns.insert(s.others);
     }
-    std::sort(columns.begin(), columns.end());
     if (columns.empty()) return {};
     std::vector<Table::Column> heads{{"group", Table::Align::left}};
     for (const auto& others : columns) {
@@ -270,34 +284,33 @@ std::string matrix(const std::vector<Figure>& figures, const std::vector<std::st
     }
     Table table(heads);
     for (std::size_t g = 1; g <= benchmarks.size(); ++g) {
-        std::vector<std::string> cells{group_name(static_cast<int>(g), benchmarks)};
+        const int group = static_cast<int>(g);
+        std::vector<std::string> cells{group_name(group, benchmarks)};
         for (const auto& others : columns) {
-            const auto of = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) {
-                return f.name == "slow_down" && f.where["group"].get<std::size_t>() == g &&
-                       f.where["others"].get<std::string>() == others;
+            const auto of = std::find_if(all.begin(), all.end(), [&](const SlowDown& s) {
+                return s.kind == Kind{} && s.group == group && s.others == others;
             });
-            cells.push_back(of == figures.end() ? "" : factor_text(*of));
+            cells.push_back(of == all.end() ? "" : factor_text(*of, benchmarks));
         }
         table.row(std::move(cells));
     }
     return "\nTimes slower than alone, over all phases [95 % interval over rounds], or (range) of "
            "fewer than 5:\n\n" +
-           table.text(2);
+           table.text(2) + legend_of(all);
 }
 
-std::string phases_table(const std::vector<Figure>& figures) {
+std::string phases_table(const std::vector<SlowDown>& all,
+                         const std::vector<std::string>& benchmarks) {
     Table table({{"group", Table::Align::left},
                  {"phase", Table::Align::left},
                  {"next to", Table::Align::left},
                  {"times slower", Table::Align::right}});
     bool any = false;
-    for (const auto& f : figures) {
-        if (f.name != "slow_down_of_phase") continue;
+    for (const auto& s : all) {
+        if (s.kind == Kind{}) continue;
         any = true;
-        table.row({fmt::format("{} {}", f.where["group"].get<int>(),
-                               f.where["benchmark"].get<std::string>()),
-                   Kind{f.where["access"], f.where["pattern"]}.text(),
-                   f.where["others"].get<std::string>(), factor_text(f)});
+        table.row(
+            {group_name(s.group, benchmarks), s.kind.text(), s.others, factor_text(s, benchmarks)});
     }
     return any ? "\nBy phase:\n\n" + table.text(2) : "";
 }

@@ -49,8 +49,9 @@ Json describe(const SetUp& set_up);
 ResultInfo result_info();
 
 /// Slow-downs over all phases: a row for each group, a column for what it was next to.
-std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks);
-std::string phases_table(const std::vector<Figure>& figures);
+std::string matrix(const std::vector<SlowDown>& all, const std::vector<std::string>& benchmarks);
+std::string phases_table(const std::vector<SlowDown>& all,
+                         const std::vector<std::string>& benchmarks);
 std::string met_table(const std::vector<Met>& met, const std::vector<std::string>& benchmarks);
 
 }  // namespace effio::interference

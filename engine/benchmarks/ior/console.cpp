@@ -118,9 +118,7 @@ class ConsoleView : public Observer {
             ++(phase.valid ? valid : invalid);
             if (phase.valid) wrong += phase.errors;
         }
-        return fmt::format("{}{}{}", valid,
-                           invalid > 0 ? fmt::format(" + {} INVALID", invalid) : "",
-                           wrong > 0 ? fmt::format(", {} WRONG", wrong) : "");
+        return counted_text(valid, invalid, wrong);
     }
 
     Console& console_;

@@ -36,6 +36,7 @@ class ConsoleView : public Observer {
     void left_out(const std::string& why) override { console_.print("left out: " + why + "\n"); }
 
     void cell(const CellResult& c) override {
+        done_.push_back({c.point, c.valid, c.error_count});
         if (c.valid) moved_.push_back({c.point, c.bytes, c.cache});
         if (c.valid && c.error_count == 0) return;
         console_.print(fmt::format("{} {} {}: {}\n", name(c.point.method),
@@ -57,6 +58,25 @@ class ConsoleView : public Observer {
         std::optional<CacheEvidence> cache;
     };
 
+    /// A repetition of a cell.
+    struct Done {
+        Point point;
+        bool valid = true;
+        std::int64_t wrong = 0;  ///< bytes
+    };
+
+    std::string counted(const Point& point) const {
+        std::int64_t valid = 0;
+        std::int64_t invalid = 0;
+        std::int64_t wrong = 0;
+        for (const Done& one : done_) {
+            if (!(one.point == point)) continue;
+            ++(one.valid ? valid : invalid);
+            if (one.valid) wrong += one.wrong;
+        }
+        return counted_text(valid, invalid, wrong, "byte");
+    }
+
     /// Where the bytes of a cell were, over its repetitions.
     std::string bytes_of(const Point& point) const {
         StorageShare share;
@@ -75,7 +95,8 @@ class ConsoleView : public Observer {
                      {"share that hides"},
                      {"work takes, times"},
                      {"limit", Table::Align::left},
-                     {"bytes from or to", Table::Align::left}});
+                     {"bytes from or to", Table::Align::left},
+                     {"repetitions", Table::Align::left}});
         std::string sentences;
         std::size_t repetitions = 0;
         for (const Method method : parameters_.effective_methods) {
@@ -94,7 +115,7 @@ class ConsoleView : public Observer {
                            format_duration(mean.both),
                            number(stated, s->hidden().empty() ? "-" : "not known"),
                            number(s->slow_downs()), limit ? std::string(name(*limit)) : "-",
-                           bytes_of(s->point)});
+                           bytes_of(s->point), counted(s->point)});
             }
             const std::string text = sentence(of_method);
             if (!text.empty()) sentences += "  " + wrapped(text, 118, 4) + "\n";
@@ -108,6 +129,7 @@ class ConsoleView : public Observer {
     Console& console_;
     const Parameters& parameters_;
     std::vector<Moved> moved_;  ///< of valid repetitions
+    std::vector<Done> done_;
 };
 
 }  // namespace

@@ -102,6 +102,39 @@ TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
     EXPECT_FALSE(unknown.metric.reason.empty());
 }
 
+/// A slow-down of wrong data or next to failed measurements says so in its own cell.
+TEST(InterferenceTables, a_cell_says_what_was_wrong_with_its_measurements) {
+    Summary summary;
+    Row wrong = row(write(), 50);
+    wrong.errors = 3;
+    Row failed = row(write(), 0);
+    failed.counts = false;
+    failed.failed = true;
+    summary.add({0, {1}, {part(1, {row(write(), 100), row(create(), 8)})}});
+    summary.add({0, {2}, {part(2, {row(create(), 7)})}});
+    summary.add(
+        {0, {1, 2}, {part(1, {wrong, failed, row(create(), 8)}), part(2, {row(create(), 7)})}});
+    const auto all = summary.slow_downs();
+    const auto line_of = [](const std::string& text, const std::string& part) {
+        const auto at = text.find(part);
+        return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+    };
+    const std::string phases = phases_table(all, names());
+    EXPECT_TRUE(
+        line_of(phases, "1 ior     write (shared)").ends_with("2.00; of 2 + 1 INVALID, 3 WRONG"))
+        << phases;
+    EXPECT_TRUE(line_of(phases, "1 ior     create (file)").ends_with(" 1.00")) << phases;
+    const std::string whole = matrix(all, names());
+    EXPECT_NE(whole.find("1.41; of 4 + 1 INVALID, 3 WRONG"), std::string::npos) << whole;
+    EXPECT_TRUE(line_of(whole, "2 mdtest ").ends_with(" 1.00")) << whole;
+    EXPECT_NE(whole.find("measurements alone and together"), std::string::npos);
+    // Nothing is said where nothing was wrong.
+    Summary fine;
+    fine.add({0, {1}, {part(1, {row(write(), 100)})}});
+    fine.add({0, {1, 2}, {part(1, {row(write(), 50)}), part(2, {})}});
+    EXPECT_EQ(matrix(fine.slow_downs(), names()).find("; of "), std::string::npos);
+}
+
 /// Twice as slow in one phase, eight times in another: four times over all, and no interval.
 TEST(InterferenceSummary, over_all_every_phase_weighs_as_much) {
     Summary summary;
