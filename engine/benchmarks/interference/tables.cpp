@@ -39,7 +39,7 @@ bool has_faults(const SlowDown& s) {
 
 /// "2.00 [1.95, 2.05]", with what was wrong with the measurements that it is of.
 std::string factor_text(const SlowDown& s, const std::vector<std::string>& benchmarks) {
-    const std::string text = factor_alone(figure_of(s, benchmarks));
+    std::string text = factor_alone(figure_of(s, benchmarks));
     if (!has_faults(s)) return text;
     return fmt::format("{}; of {}", text, counted_text(s.valid, s.invalid, s.wrong));
 }
