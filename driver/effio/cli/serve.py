@@ -8,6 +8,7 @@ import contextlib
 import click
 
 from effio.cli.complete import complete_rules
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.options import WholeNumber
 from effio.cli.streams import print_line
@@ -39,6 +40,10 @@ def command(ctx: click.Context, port: int | None, rules: str | None) -> None:
             f"there is no folder of runs {root}", hint="name one: effio --runs DIR serve"
         )
     judged_by = load_rules(rules) if rules is not None else None
+    # Before there are threads: many new runs are read by several processes.
+    index = opened_index(ctx)
+    index.entries(with_sealed=True)
+    index.close()
     with Server(root, port or 0, judged_by) as server:
         print_line(f"runs:    {safe_files.real(root)}")
         print_line(f"browser: {server.url}")
