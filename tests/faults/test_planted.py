@@ -22,6 +22,7 @@ ENGINE = Path(__file__).resolve().parents[2] / "engine"
 # Calls that create, empty or write files, each place with its reason. Data files go through
 # open_file (storage/posix_calls.cpp), all other files through TextFile (parallel/text_file.cpp).
 ELSEWHERE = {
+    "parallel/descriptor.hpp": "Descriptor::open itself",
     "parallel/text_file.cpp": "TextFile itself",
     "storage/posix_calls.cpp": "open_file itself",
     "storage/mpiio.cpp": "MPI-IO opens paths itself; GuardedPath::confirm after it",
@@ -33,7 +34,8 @@ ELSEWHERE = {
 }
 WRITES = re.compile(
     r"\b(ofstream|std::fstream|freopen|mkstemp|mkdtemp|tmpfile|shm_open|MPI_File_open|H5Fcreate|"
-    r"nc_create_par|ncmpi_create)\b|\bfopen\(|(?<![\w>])::(?:creat|open(?:at)?)\([^;]*;"
+    r"nc_create_par|ncmpi_create)\b|\bfopen\(|(?<![\w>])::(?:creat|open(?:at)?)\([^;]*;|"
+    r"\bDescriptor::open(?:_at)?\([^;]*;"
 )
 READS = re.compile(r"O_RDONLY|O_PATH")
 CREATES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
@@ -45,7 +47,7 @@ def test_the_engine_opens_files_for_writing_in_known_places() -> None:
         text = re.sub(r"//.*|\"(?:[^\"\\\n]|\\.)*\"", "", file.read_text())
         for call in WRITES.finditer(text):
             reads = READS.search(call[0]) and not CREATES.search(call[0])
-            if not (call[0].startswith("::open") and reads):
+            if not ("::open" in call[0] and reads):
                 found.add(file.relative_to(ENGINE).as_posix())
     assert found - set(ELSEWHERE) == set()
     assert found == set(ELSEWHERE), "a place that no longer opens files is still listed"

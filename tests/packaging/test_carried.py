@@ -205,7 +205,7 @@ def test_an_engine_that_does_not_start_is_not_kept(site: Site) -> None:
     _program(site.carried / "openmpi/effio-mpi", "echo MPI_Something is missing >&2; exit 127")
     with pytest.raises(EffioError, match="MPI_Something is missing"):
         find_engine()
-    assert list((site.place / "data/engines").iterdir()) == []
+    assert not (site.place / "data/engines").exists()
 
 
 def test_without_a_launcher_it_says_so(site: Site) -> None:
