@@ -173,8 +173,8 @@ struct SizeUnit {
     std::int64_t bytes;
 };
 
-/// A size that is not a whole number of `unit`, by what divides the rest. Few smaller units are
-/// added ("1MiB+8B"); more of them are clearer alone ("1500KiB"), until they are many digits.
+/// A size that is not a whole number of `unit`. A few smaller units are added ("1MiB+8B"); many are
+/// written alone ("1500KiB"), unless they have too many digits.
 std::string in_parts(std::int64_t size, const SizeUnit& unit, const SizeUnit& smaller,
                      std::string_view space) {
     constexpr std::int64_t few = 64;

@@ -39,7 +39,7 @@ def check(
     settings: Settings,
     sides: Sides | None = None,
 ) -> None:
-    """Raises with every fault at once. Of the axis of `sides` the command line is at fault."""
+    """Raises with every fault at once. A wrong value of `sides` is a fault of the command line."""
     faults = list(_faults(campaign, engine, settings))
     if faults:
         reported = dict.fromkeys(_fault(campaign, file, sides, *fault) for fault in faults)

@@ -203,7 +203,7 @@ def _below(layout: Layout, row: int, width: int) -> Iterator[Line]:
 
 
 def plain_lines(layout: Layout) -> Iterator[str]:
-    """As `lines` of a layout without a width, of ten thousand rows in a fraction of the time."""
+    """What `lines` gives for a layout without a width; much quicker for ten thousand rows."""
     for line in _header(layout):
         yield "".join(text for text, _ in line)
     columns = [

@@ -98,7 +98,7 @@ def _campaign(
 
 @contextlib.contextmanager
 def _elsewhere(output: str | None) -> Iterator[None]:
-    """The place next to the results, where none is named, may be one that cannot be written to."""
+    """Without --output a report goes next to its results, which may be read-only: says so."""
     try:
         yield
     except EffioError as error:

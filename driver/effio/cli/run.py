@@ -38,7 +38,7 @@ from effio.launch.watch import Patience
 from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 
-# The engine that is named after the benchmark: its options are those of that engine.
+# Key of the engine that is named after the benchmark, whose options are then offered.
 _ENGINE = "effio.engine"
 
 

@@ -351,7 +351,7 @@ def _search(
             kept = not folder.discard_if_empty()
             if kept:
                 say(f"what was measured is kept; effio tune --resume {folder.name} continues")
-            if error.code == ExitCode.RESULTS:  # it continues only where it is
+            if error.code == ExitCode.RESULTS:  # a search continues only in its own folder
                 error.hint = MAKE_SPACE if kept else ANOTHER_PLACE
             raise
         record = records.record_of(folder.name, tuning, called, outcome)

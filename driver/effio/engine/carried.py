@@ -45,7 +45,7 @@ def _interface_of(launcher: Mpi) -> str:
 
 
 def _launchers() -> Iterator[str]:
-    """The one that settings name, launchers on PATH, then those that wheels put next to this
+    """The launcher that settings name, launchers on PATH, then those that wheels put next to this
     Python."""
     for name in (launcher_by_settings()[0], *LAUNCHERS):
         if name and (found := shutil.which(name)):

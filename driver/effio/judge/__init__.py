@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the numbers of kept runs are good for: accept a system, submit it, compare two.
 
-Reports and lists need these two of them at every start; the rest loads numpy."""
+`FEWEST` and `Interval` are here because reports and lists need them at every start; the modules
+load numpy."""
 
 from __future__ import annotations
 

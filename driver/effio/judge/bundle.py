@@ -69,7 +69,7 @@ def _made(
     try:
         scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     except OSError as error:
-        error.filename = os.fspath(target)  # the one that the caller knows
+        error.filename = os.fspath(target)  # the path that the caller knows
         raise
     try:
         (scratch / "runs").mkdir()

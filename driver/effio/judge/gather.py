@@ -161,7 +161,7 @@ _Run = TypeVar("_Run", bound="Gathered")
 
 
 class Gathered(Protocol):
-    """A run that words mean, as it is sorted and distinguished from others."""
+    """A run that was named on the command line: what it is sorted by and distinguished by."""
 
     @property
     def name(self) -> str: ...
@@ -189,7 +189,7 @@ def gathered(
     read: Callable[[Path, Mapping[str, str]], _Run],
     attempts: Attempts = attempts_in,
 ) -> list[_Run]:
-    """The same; `read` gives the run of a result and the labels of its word."""
+    """As `judged`. `read` makes a run of a result file and the labels that were given with it."""
     found: dict[Path, _Run] = {}
     for word in words:
         labels, name = labelled(word)

@@ -103,7 +103,7 @@ def two_sided(t: float, freedom: float) -> float:
 def summary(values: Sequence[float]) -> Summary | None:
     if not values:
         return None
-    if len(values) == 1:  # of thousands of runs each may be a point
+    if len(values) == 1:  # thousands of runs may each be a point
         only = float(values[0])
         return Summary(
             count=1, mean=only, median=only, min=only, max=only, deviation=None, cov=None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run claims in a table of many runs or in a trend: its number with all that belongs to it.
-Of the runs of a store the index has it, so that no result is read again."""
+"""What a run claims in a table of runs or in a trend: its number, interval, place and validity.
+The index keeps the claims of a store, so that no result is read again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs that words mean, with their claims, from the index of the store: the same runs as
-`gather.judged` reads, without reading them."""
+"""Runs that are named on the command line, with their claims, from the index of the store: the same
+runs as `gather.judged` reads, without reading them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from effio.store.attempts import Attempt, KnownAttempt
 from effio.store.folder import RESULT, RunFolder, Store
 from effio.store.index import Entry, Index
 
-# This many results are read before the index is: for a few it would take longer.
+# This many results are read before the index is opened, which takes longer than reading a few.
 _FEW = 20
 
 
@@ -34,7 +34,7 @@ class Known:
     def claimed(
         self, name: str = "", path: Path | None = None, labels: Mapping[str, str] | None = None
     ) -> Claimed | None:
-        """None of a run without a result that can be read."""
+        """None if the run has no result that can be read."""
         line = self.entry.line
         if not line[NUMBER]:
             return None
@@ -75,7 +75,7 @@ class Indexed:
         return [one.attempt for one in self.known.values()]
 
     def gathered(self, words: Sequence[str], report: Callable[[str], None]) -> list[Claimed]:
-        """As `gather.judged`."""
+        """The runs that `gather.judged` reads, with their claims."""
         return gather.gathered(words, self.store, report, self._claimed, self.attempts)
 
     def judged(self, words: Sequence[str], report: Callable[[str], None]) -> list[Judged]:
@@ -83,7 +83,7 @@ class Indexed:
         return gather.gathered(words, self.store, report, gather.read_run, self.attempts)
 
     def of_campaign(self, campaign: str, every: bool) -> list[Claimed]:
-        """As `runs_of`, in any order."""
+        """The runs that `runs_of` reads, in any order."""
         return list(self._of(counting_of(self.attempts(), campaign, every)))
 
     def everything(self, report: Callable[[str], None]) -> list[Claimed] | None:

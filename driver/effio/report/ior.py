@@ -202,7 +202,7 @@ def _course(m: Measurement, style: int) -> Series | None:
 
 
 def _may_have_course(m: Measurement) -> bool:
-    """Of very many short phases none has slices enough; quicker than to read their members."""
+    """Whether the phase has slices enough, without reading members of thousands that have not."""
     slices = m.detail["time_series"]
     amounts = slices.get("bytes") if isinstance(slices, dict) else None
     return isinstance(amounts, list) and len(amounts) >= _FEWEST_SLICES

@@ -58,7 +58,7 @@ class Point:
             self.places.append(number.evidence)
 
     def interval(self, stated: Statement | None) -> str:
-        """Over several runs, by what is stated of their values; of a single one its own."""
+        """That of the values of several runs; of a single run the interval within it."""
         if stated is None:
             return "no run counts"
         return stated.spread(self.unit) if len(self.values) > 1 else self.own

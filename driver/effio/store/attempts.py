@@ -93,7 +93,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Facts:
-    """The same of a run of an index, as values of JSON. `options` of a run of a campaign are
+    """What the index keeps of an attempt, as values of JSON. `options` of a run of a campaign are
     left out: its axes say what it did."""
 
     part: Mapping[str, Any] | None = None

@@ -183,7 +183,7 @@ def _fault(error: msgspec.ValidationError) -> str:
 
 
 class Digest(Protocol):
-    """As of hashlib."""
+    """A digest of hashlib."""
 
     def update(self, data: bytes, /) -> None: ...
 

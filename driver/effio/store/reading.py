@@ -52,7 +52,7 @@ def _stamp_of(info: os.stat_result) -> list[int]:
 
 
 def stamps_of(folder: bytes, names: Sequence[str]) -> list[list[int]]:
-    """The state of files; empty of one that is not there."""
+    """Inode, size and times of each file; an empty list for a file that is not there."""
     found: list[list[int]] = []
     for name in names:
         try:
@@ -69,7 +69,7 @@ def stamp_of(folder: bytes) -> tuple[str, int] | None:
     written = 0
     for name in _STAMPED:
         try:
-            info = os.lstat(folder + name)  # forty thousand of them, no objects
+            info = os.lstat(folder + name)  # forty thousand calls, so without Path objects
         except OSError:
             stamps.append([])
             continue
@@ -192,7 +192,7 @@ def _json(line: dict[str, Any]) -> str:
 
 
 def _one_of_each_kind(wanted: Sequence[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
-    """By their names: together these runs have nearly all columns."""
+    """One run for each kind of name: together these runs have nearly all columns."""
     first: dict[bytes, tuple[bytes, str]] = {}
     for one in wanted:
         first.setdefault(_OF_ONE_RUN.sub(b"", one[0]), one)
@@ -226,8 +226,7 @@ def _read_by(
     wanted: Sequence[tuple[bytes, str]],
     columns: Mapping[tuple[str, str], int],
 ) -> Iterator[tuple[bytes, Texts]]:
-    """Each of `count` processes reads every `count`-th run. What one does not read, this one
-    does."""
+    """Each of `count` processes reads every `count`-th run. This process reads what they leave."""
     children: list[tuple[int, IO[bytes]]] = []
     try:
         with contextlib.suppress(OSError):  # no more processes: this one reads their runs
@@ -255,7 +254,7 @@ def _started(
     """A process that reads these runs, and the stream to which it writes them."""
     source, sink = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that libraries have
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads of libraries
         child = os.fork()
     if child:
         os.close(sink)
@@ -292,7 +291,7 @@ def _read_or_none(reader: RunReader, name: bytes, stamp: str) -> tuple[Any, ...]
 
 def _taken(stream: IO[bytes]) -> Texts | None:
     try:
-        found = marshal.load(stream)  # of a process of ours
+        found = marshal.load(stream)  # written by a process that this one started
     except (EOFError, ValueError, TypeError):
         return None
     return Texts(*found) if found is not None else None

@@ -94,7 +94,7 @@ def missing_directories(path: Path) -> tuple[Path, ...]:
 
 
 def remove_empty(places: Sequence[Path]) -> None:
-    """Removes those directories that are empty, the deepest first."""
+    """Removes the directories that are empty; the deepest comes first."""
     for place in places:
         with contextlib.suppress(OSError):
             place.rmdir()
@@ -103,7 +103,7 @@ def remove_empty(places: Sequence[Path]) -> None:
 @contextlib.contextmanager
 def making(path: Path, below: Path | None = None) -> Iterator[None]:
     """The directory with all above it, none of those from `below` on a link. If what is done in it
-    fails, the directories that are new go again, as far as they are empty."""
+    fails, new directories are removed again if they are empty."""
     new = missing_directories(path)
     try:
         make_directories(path, path if below is None else below)
@@ -231,7 +231,7 @@ def replacing(
         try:
             handle = _create(name, parent, mode)
         except OSError as error:
-            error.filename = os.fspath(path)  # the one that the caller knows
+            error.filename = os.fspath(path)  # the path that the caller knows
             raise
         try:
             with os.fdopen(handle, "w+b") as stream:

@@ -69,7 +69,7 @@ std::map<Kind, Spans> counted_spans_of(const Part& part) {
     return spans;
 }
 
-/// What was wrong with the measurements of a part, of each kind and (the empty kind) of all.
+/// Counts what was wrong with the measurements of a part, for each kind and (the empty kind) all.
 void add_faults(const Part& part, std::map<Kind, SlowDown>& kinds) {
     for (const auto& row : part.rows) {
         if (!row.counts && !row.failed) continue;

@@ -37,14 +37,14 @@ bool has_faults(const SlowDown& s) {
     return s.invalid > 0 || s.wrong > 0;
 }
 
-/// "2.00 [1.95, 2.05]", with what was wrong with the measurements that it is of.
+/// "2.00 [1.95, 2.05]", with what was wrong with its measurements.
 std::string factor_text(const SlowDown& s, const std::vector<std::string>& benchmarks) {
     std::string text = factor_alone(figure_of(s, benchmarks));
     if (!has_faults(s)) return text;
     return fmt::format("{}; of {}", text, counted_text(s.valid, s.invalid, s.wrong));
 }
 
-/// What such marks count; empty without any.
+/// Explains these marks; empty if no row has one.
 std::string legend_of(const std::vector<SlowDown>& all) {
     if (std::none_of(all.begin(), all.end(), has_faults)) return {};
     return "  of N + N INVALID, N WRONG: measurements alone and together, and wrong pieces of "
