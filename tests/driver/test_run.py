@@ -9,7 +9,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -170,16 +169,7 @@ def test_a_run_that_needs_no_statistics_loads_none(with_engine: Effio) -> None:
         ["note", "last", "quiet"],
         ["report", "last", "--output", "page.html"],
     ):
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "effio", *words],
-            cwd=with_engine.cwd,
-            env=with_engine.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        done = with_engine.run(*words, env={"PYTHONPROFILEIMPORTTIME": "1"})
         assert done.returncode == 0, done.stderr
         loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
         assert "effio.cli.main" in loaded
