@@ -84,7 +84,7 @@ TEST(Units, sizes_for_people_have_a_space_before_the_unit) {
     EXPECT_EQ(shown_size(Bytes{1073741824LL + 1048576 + 1}), "1074790401 B");
     EXPECT_EQ(shown_size(Bytes{0}), "0 B");
     // 1500 KiB are 1 MiB and 476 KiB; 5 GiB and 476 KiB have too many digits in KiB alone.
-    EXPECT_EQ(shown_size(Bytes{1500 * 1024}), "1500 KiB");
+    EXPECT_EQ(shown_size(Bytes{1536000}), "1500 KiB");
     EXPECT_EQ(shown_size(Bytes{5368709120LL + 487424}), "5 GiB+476 KiB");
     EXPECT_EQ(shown_size(Bytes{1572864}), "1.5 MiB");
     EXPECT_EQ(shown_size(Bytes{1073741824LL + 268435456}), "1.25 GiB");
