@@ -24,7 +24,8 @@ class Descriptor {
   public:
     Descriptor() = default;
     explicit Descriptor(int fd) : fd_(fd) {}
-    /// `open` and `openat`, repeated while a signal interrupts them; errno says why there is none.
+    /// `open` and `openat`, repeated while a signal interrupts them. If they fail it is empty, and
+    /// errno has the reason.
     static Descriptor open(const std::string& path, int flags, mode_t mode = 0) {
         return open_at(AT_FDCWD, path, flags, mode);
     }

@@ -69,7 +69,7 @@ Result<std::int64_t> move_pieces_all(bool write, int fd, const std::string& path
                                      std::span<const std::span<std::byte>> pieces,
                                      std::int64_t offset);
 
-/// Until what was written is on storage; `path` is for the error.
+/// Returns when all that was written is on storage; `path` is for the error.
 Status sync_file(int fd, const std::string& path);
 
 /// Bytes of the open file; `path` is for the error.

@@ -11,6 +11,7 @@ from driver import made
 from driver.all_members import Amount, lines_of
 from effio.judge.compare import compare
 from effio.judge.samples import Judged, Side
+from effio.report.claims import claimed
 from effio.report.html import render
 from effio.report.listing import line_of
 from effio.report.points import points_of, table_of
@@ -33,7 +34,7 @@ def test_every_member_is_read(benchmark: str, amount: Amount, tmp_path: Path) ->
     runs = [Judged(name, path, result, {}) for name in "abc"]
     compare(Side("a", runs[:2]), Side("b", runs[1:]))
     table_of(points_of(runs))
-    trend_report(trend_of("t", runs))
+    trend_report(trend_of("t", list(map(claimed, runs))))
     across([result, result])
     performance_of(result)
     assert line_of(RunFolder(tmp_path), result)["benchmark"] == benchmark

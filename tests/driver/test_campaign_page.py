@@ -25,6 +25,7 @@ from effio.report.campaign import (
     points_table,
     runs_of,
 )
+from effio.report.claims import claimed
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (
@@ -293,7 +294,8 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
         mpi = "Open MPI v4.1.4" if i < 7 else "Open MPI v5.0.0"
         _run(tmp_path, i + 1, (100 + n if i < 7 else 80 + n) * MB, mpi=mpi)
     _run(tmp_path, 20, None, mpi="Open MPI v5.0.0")
-    trend = trend_of("nightly", runs_of(Store(tmp_path).folders(), "nightly", every=True))
+    runs = runs_of(Store(tmp_path).folders(), "nightly", every=True)
+    trend = trend_of("nightly", list(map(claimed, runs)))
     assert trend.left_out == 1
     (course,) = trend.courses
     assert [night.day for night in course.nights][:2] == ["2026-01-01", "2026-01-02"]
@@ -342,7 +344,8 @@ def test_trend_on_the_terminal_and_without_its_library(
     assert data["schema"] == "effio-trend/1"
     assert data["values"][0]["changes"] == [{"night": "2026-01-05", "before": 100e6, "after": 70e6}]
     monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
-    reported = trend_of("n", runs_of(Store(store).folders(), "nightly", every=True))
+    runs = runs_of(Store(store).folders(), "nightly", every=True)
+    reported = trend_of("n", list(map(claimed, runs)))
     assert "change points need ruptures" in reported.missing
     assert "change points need ruptures" in trend_report(reported).findings[0].text.lower()
 

@@ -29,6 +29,7 @@ from effio.report.acceptance import acceptance_section
 from effio.report.build import report_of
 from effio.report.campaign import campaign_report, runs_of
 from effio.report.charts import charts_section
+from effio.report.claims import claimed
 from effio.report.comparison import comparison_section
 from effio.report.model import Headline, Report, Section
 from effio.report.trend import trend_of, trend_report
@@ -93,7 +94,8 @@ def _trend(store: Path) -> Report:
     for day, level in enumerate(LEVELS, 1):
         for rep, off in enumerate(AROUND if day != 2 else (0,)):
             _keep(store, "nightly", day, rep, (level + off) * MB, {})
-    return trend_report(trend_of("nightly", runs_of(Store(store).folders(), "nightly", every=True)))
+    runs = runs_of(Store(store).folders(), "nightly", every=True)
+    return trend_report(trend_of("nightly", list(map(claimed, runs))))
 
 
 def _tuning() -> TuningRecord:

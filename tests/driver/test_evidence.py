@@ -12,7 +12,7 @@ from driver import made, test_report_mdtest
 from effio.judge.samples import Judged
 from effio.report import claims
 from effio.report.build import load, report_of
-from effio.report.claims import number_of
+from effio.report.claims import claimed, number_of
 from effio.report.listing import NUMBER, line_of
 from effio.report.model import Report
 from effio.report.trend import trend_of
@@ -105,7 +105,7 @@ def test_simulated_numbers_are_simulated_wherever_they_are_listed(
     assert row["value"]
     assert row["mark"] == "simulated"
     assert claims.read(row[NUMBER]).number.evidence == number_of(result).evidence == "simulated"
-    trend = trend_of("t", [Judged("r", path, result, {})])
+    trend = trend_of("t", [claimed(Judged("r", path, result, {}))])
     assert trend.courses[0].nights[0].evidence == ["simulated"]
     assert all(row["simulated"] for table in TABLES for row in rows_of(table, "r", result))
 

@@ -111,7 +111,7 @@ def test_a_question_about_a_campaign_reads_no_run(
     os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
     try:
         opened.clear()
-        assert effio.call(*asked).stdout == again.stdout  # there is no other attempt at this point
+        assert effio.call(*asked).stdout == again.stdout  # this point has only one attempt
         if words[0] != "runs":
             assert opened["environment.json"] == opened["result.jsonl"] == 1
     finally:

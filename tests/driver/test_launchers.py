@@ -218,8 +218,8 @@ def test_no_launcher_at_all(engine: Engine, path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("srun", "there is no srun on PATH"),
-        ("openmpi", "no such launcher is on PATH"),
+        ("srun", "srun was not found on PATH"),
+        ("openmpi", "a launcher of this kind was not found on PATH"),
         ("./nonsense", "neither a program nor one of openmpi, mpich"),
     ],
 )

@@ -196,7 +196,7 @@ def test_bad_arguments_are_refused_with_what_to_do(
             ("--set", "backend.rank-rate=50MB/s"),
             "effio: --set backend.rank-rate=50MB/s: 'backend.rank-rate': a value to try is that",
         ),
-        # The faults of both are reported, each with what is at fault.
+        # The errors of both are reported, each with its place.
         (("bad.toml", "--set", "blok=1MiB"), "bad.toml:7:1: ior has no option 'trnsfer'"),
         (("bad.toml", "--set", "blok=1MiB"), "--set blok=1MiB: ior has no option 'blok'"),
         # A block of 5000 bytes has no transfer of 256 KiB, whatever the option says.

@@ -182,8 +182,8 @@ class CampaignFolder:
 
     @contextlib.contextmanager
     def locked(self, take_over: bool = False) -> Iterator[None]:
-        """While it is held no other driver works on this campaign. Raises and says who does. A
-        folder that was made for it goes again if nothing is kept in it."""
+        """Only one driver at a time works on a campaign; raises with the process that does. A new
+        folder is removed at the end if nothing is kept in it."""
         new = safe_files.missing_directories(self.path)
         try:
             with self._held(take_over):

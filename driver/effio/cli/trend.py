@@ -87,11 +87,11 @@ def command(
     from effio.cli.terminal import Terminal
     from effio.report.html import render, write_page
     from effio.report.indexed import Indexed
-    from effio.report.trend import as_data, nights_table, trend_of_claims, trend_report
+    from effio.report.trend import as_data, nights_table, trend_of, trend_report
 
     store = Store(runs_directory(ctx))
     runs = _runs(campaigns, Indexed(store, lambda: opened_index(ctx)))
-    trend = trend_of_claims(", ".join(campaigns), runs)
+    trend = trend_of(", ".join(campaigns), runs)
     if not trend.courses:
         raise EffioError("none of these runs has a number that counts")
     wanted = wanted_figures(figures)

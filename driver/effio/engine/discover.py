@@ -7,12 +7,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from effio.engine.program import Engine
 from effio.errors import EffioError, environment_error
 from effio.store import safe_files
+
+if TYPE_CHECKING:
+    from effio.config.site import LaunchSettings
 
 PROGRAM = "effio-mpi"
 # Origin of an engine that a wheel brought.
@@ -138,20 +142,21 @@ def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
     return next((engine for engine in engines if engine.name.startswith(f"{wanted}-")), None)
 
 
-def _set_here(variable: str, member: str) -> tuple[str | None, str]:
+def _set_here(
+    variable: str, of_site: Callable[[LaunchSettings], str | None]
+) -> tuple[str | None, str]:
     """What a variable says, else the launch settings of the site, and which of the two it was. An
     option of a command counts before both, a choice of effio after them."""
     if named := os.environ.get(variable):
         return named, f"given by {variable}"
     from effio.config.site import load_site  # dear to import
 
-    named = getattr(load_site().launch, member)
-    return named or None, "named by the site's settings"
+    return of_site(load_site().launch) or None, "named by the site's settings"
 
 
 def named_by_settings() -> tuple[str | None, str]:
     """An engine, and who named it: $EFFIO_ENGINE, the site's file or `effio engine use`."""
-    named, who = _set_here("EFFIO_ENGINE", "engine")
+    named, who = _set_here("EFFIO_ENGINE", lambda launch: launch.engine)
     if named is not None:
         return named, who
     return chosen(), CHOSEN
@@ -159,7 +164,7 @@ def named_by_settings() -> tuple[str | None, str]:
 
 def launcher_by_settings() -> tuple[str | None, str]:
     """A launcher, and who named it: $EFFIO_MPIEXEC or the site's file."""
-    return _set_here("EFFIO_MPIEXEC", "launcher")
+    return _set_here("EFFIO_MPIEXEC", lambda launch: launch.launcher)
 
 
 def find_engine(wanted: str | None = None, origin: str = "given by --engine") -> Engine:

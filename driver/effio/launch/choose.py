@@ -75,14 +75,16 @@ def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
     if wanted in BY_PROGRAM:
         path = shutil.which(wanted)
         if path is None:
-            raise environment_error(f"{_with_origin(wanted)}: there is no {wanted} on PATH")
+            raise environment_error(f"{_with_origin(wanted)}: {wanted} was not found on PATH")
         return kinds[wanted](path, engine.mpi, options)
     if wanted in kinds:
         for path in _candidates(engine, os.environ):
             found, _ = mpi.identify(path)
             if found is not None and LAUNCHER_OF_FAMILY.get(found.family) is kinds[wanted]:
                 return _fitting(path, found, engine, options)
-        raise environment_error(f"{_with_origin(wanted)}: no such launcher is on PATH")
+        raise environment_error(
+            f"{_with_origin(wanted)}: a launcher of this kind was not found on PATH"
+        )
     path = shutil.which(wanted)
     if path is None:
         raise EffioError(

@@ -14,8 +14,7 @@ from typing import Any
 
 from effio import text as fmt
 from effio.errors import pip_install
-from effio.judge.samples import Judged
-from effio.report.claims import Claimed, claimed
+from effio.report.claims import Claimed
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -152,12 +151,8 @@ def _changes(course: TrendLine) -> list[Change]:
     ]
 
 
-def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
+def trend_of(name: str, runs: Sequence[Claimed]) -> Trend:
     """`runs` by their start. Numbers that do not count are left out."""
-    return trend_of_claims(name, list(map(claimed, runs)))
-
-
-def trend_of_claims(name: str, runs: Sequence[Claimed]) -> Trend:
     courses: dict[object, TrendLine] = {}
     axes = [run.axes for run in runs]
     apart = differing(axes)

@@ -33,7 +33,7 @@ from effio.report.campaign import campaign_report
 from effio.report.charts import charts_of, charts_section
 from effio.report.html import render
 from effio.report.trend import as_data as trend_data
-from effio.report.trend import trend_of_claims, trend_report
+from effio.report.trend import trend_of, trend_report
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 from effio.store import safe_files
 from effio.store.folder import Store
@@ -210,7 +210,7 @@ class App:
         runs = self.shelf.claims_of_campaign(name)
         if not runs:
             return _refusal(404, _GONE)
-        trend = trend_of_claims(name, runs)
+        trend = trend_of(name, runs)
         if as_data:
             return _answer(200, json.dumps(trend_data(trend)), "application/json")
         return _answer(200, render([trend_report(trend)], [str(self.shelf.root)]), "text/html")

@@ -173,8 +173,8 @@ def check(
     given: Mapping[str, str] | None = None,
 ) -> list[Setting]:
     """The settings to try. Raises with every fault of the names at once, then with the engine's own
-    words of the first command that it refuses. `given` are options of the workload that are not
-    the file's, with the words of the command line that gave them: a fault of theirs names those."""
+    words of the first command that it refuses. `given`: options of the workload that the
+    command line gives, and its words for each; an error in one of them names these words."""
     given = given or {}
     info = engine.info.benchmark(tuning.benchmark)
     if info is None:
@@ -204,8 +204,8 @@ def check(
 
 
 def _is_of_the_workload(loc: tuple[str | int, ...], tuning: Tuning, file: TomlFile) -> bool:
-    """Whether a fault is of an option of the workload, and not of a value to try: one to try that
-    the file's own workload has, too, is the file's fault."""
+    """Whether the workload has the wrong value, not only the list of values to try. A wrong value
+    that is in this list and in the workload of the file is an error in the file."""
     if loc[0] == "options":
         return True
     name = str(loc[-1])
@@ -219,7 +219,7 @@ def _of_file(file: TomlFile) -> Mapping[str, Value]:
 
 
 def _without(tuning: Tuning, file: TomlFile, given: Mapping[str, str]) -> dict[str, Value]:
-    """The options of the workload with the file's own in place of those that were given."""
+    """The options of the workload; those that the command line gives are as in the file."""
     rest = {name: value for name, value in tuning.options.items() if name not in given}
     return {**rest, **{n: v for n, v in _of_file(file).items() if n in given}}
 
