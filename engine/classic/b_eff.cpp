@@ -3,7 +3,6 @@
 #include "classic/b_eff.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "benchmarks/b_eff/b_eff.hpp"
 #include "core/units.hpp"
@@ -58,8 +57,8 @@ Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::strin
             return usage_error(complaint);
         }
     }
-    if (const std::string folder = parent_of(prefix); access(folder.c_str(), W_OK) != 0) {
-        return usage_error(fmt::format("b_eff: can't write into {}\n", folder));
+    if (const std::string why = why_unwritable(prefix); !why.empty()) {
+        return usage_error(fmt::format("b_eff: {}\n", why));
     }
     b_eff::FrontEnd front_end;
     front_end.classic_view = make_classic_b_eff_view(prefix);

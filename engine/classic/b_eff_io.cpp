@@ -3,7 +3,6 @@
 #include "classic/b_eff_io.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -93,10 +92,7 @@ class BEffIoReader {
         check_info_file();
         if (!memory_) complain("Missing mandatory argument -MB <memory per process> [in MBytes]");
         if (!total_) complain("Missing mandatory argument -MT <total memory> [in MBytes]");
-        const std::string folder = parent_of(header_.prefix);
-        if (access(folder.c_str(), W_OK) != 0) {
-            complain(fmt::format("Invalid argument for -f: {} cannot be written to", folder));
-        }
+        if (const std::string why = why_unwritable(header_.prefix); !why.empty()) complain(why);
     }
 
     const std::string& complaints() const { return complaints_; }

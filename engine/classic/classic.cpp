@@ -2,8 +2,11 @@
 #include "classic/classic.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "classic/b_eff.hpp"
@@ -13,6 +16,7 @@
 #include "classic/mdtest.hpp"
 #include "classic/partest.hpp"
 #include "classic/tile_io.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 
@@ -180,6 +184,15 @@ std::string lower_case(std::string_view text) {
     std::string out(text);
     for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out;
+}
+
+std::string why_unwritable(const std::string& prefix) {
+    const std::string folder = parent_of(prefix);
+    if (access(folder.c_str(), W_OK | X_OK) == 0) return "";
+    const int code = errno;
+    return fmt::format("The files {}.* cannot be written: {}: {}. -f PREFIX names another place.",
+                       prefix, folder == "." ? "the current directory" : folder,
+                       std::strerror(code));
 }
 
 std::string used_space(const FileSystem& fs) {

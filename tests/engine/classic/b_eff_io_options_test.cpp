@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -181,7 +182,20 @@ TEST_F(ClassicOptions, the_info_file_is_judged_after_all_options_and_before_the_
 
 TEST_F(ClassicOptions, a_prefix_that_cannot_be_written_is_refused_before_the_run) {
     EXPECT_EQ(complaints("-MB 4 -MT 4 -f /no/such/directory/out"),
-              "Invalid argument for -f: /no/such/directory cannot be written to\n");
+              "The files /no/such/directory/out.* cannot be written: /no/such/directory: "
+              "No such file or directory. -f PREFIX names another place.\n");
+}
+
+TEST_F(ClassicOptions, without_a_prefix_it_is_the_current_directory_that_cannot_be_written) {
+    const auto before = std::filesystem::current_path();
+    const auto gone = before / "gone";
+    std::filesystem::create_directory(gone);
+    std::filesystem::current_path(gone);
+    std::filesystem::remove(gone);
+    const std::string said = complaints("-MB 4 -MT 4");
+    std::filesystem::current_path(before);
+    EXPECT_EQ(said, "The files b_eff_io.* cannot be written: the current directory: "
+                    "No such file or directory. -f PREFIX names another place.\n");
 }
 
 }  // namespace
