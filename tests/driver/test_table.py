@@ -101,6 +101,45 @@ def test_what_a_table_cannot_show(words: tuple[str, ...], what: str, kept: Effio
     assert what in done.stderr
 
 
+def test_the_file_of_a_campaign_means_the_campaign(kept: Effio) -> None:
+    study = kept.cwd / "study"
+    study.mkdir()
+    (study / "sweep.toml").touch()
+    for command in (
+        ("table", "--format", "csv"),
+        ("trend", "--format", "csv"),
+        ("export",),
+        ("runs", "--json", "--campaign"),
+        ("note",),
+        ("compare", "sweep"),
+    ):
+        by_file = kept.call(*command, "study/sweep.toml")
+        by_name = kept.call(*command, "sweep")
+        assert (by_file.stdout, by_file.stderr) == (by_name.stdout, by_name.stderr)
+    archived = kept.call("archive", "study/sweep.toml", "-o", "all.tar")
+    assert "20 runs" in archived.stdout + archived.stderr
+    page = kept.call("report", "study/sweep.toml", "-o", "page.html")
+    assert (page.returncode, page.stdout) == (0, "report: page.html\n"), page.stderr
+
+
+def test_a_campaign_that_has_not_been_run(kept: Effio) -> None:
+    (kept.cwd / "other.toml").touch()
+    for command in ("table", "trend", "export", "note", "bundle"):
+        words = ("-o", "bundle") if command == "bundle" else ()
+        done = kept.call(command, "other.toml", *words)
+        assert (done.returncode, done.stderr.splitlines()) == (
+            2,
+            [
+                "effio: no run in effio-runs belongs to the campaign 'other'",
+                "       effio run other.toml measures it",
+            ],
+        ), command
+    for command in ("show", "report"):
+        done = kept.call(command, "other.toml")
+        assert done.returncode == 2
+        assert "other.toml is a campaign or another file of settings" in done.stderr
+
+
 def test_an_empty_store_has_no_table(effio: Effio) -> None:
     done = effio.call("table")
     assert (done.returncode, done.stdout) == (2, "")

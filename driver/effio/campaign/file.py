@@ -238,8 +238,12 @@ def path_of(name: str) -> Path:
     return path
 
 
+def name_by_file(path: Path) -> str:
+    """The name that a campaign has by its file."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.") or "campaign"
+
+
 def load(path: Path) -> tuple[Campaign, TomlFile]:
     """Raises with every fault of the file at once, each with its place."""
     file = read(path)
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.") or "campaign"
-    return validated(Campaign, file, {"name": name}), file
+    return validated(Campaign, file, {"name": name_by_file(path)}), file

@@ -12,7 +12,7 @@ from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError
-from effio.judge.gather import files_of
+from effio.judge.gather import campaign_word, files_of
 from effio.store import archive, safe_files
 from effio.store.folder import RESULT, RunFolder, Store
 
@@ -25,7 +25,7 @@ def _all_of(word: str, store: Store) -> list[RunFolder]:
         for folder in store.folders()
         if (record := folder.record()) is not None
         and record.campaign is not None
-        and record.campaign.name == word.removeprefix("@")
+        and record.campaign.name == campaign_word(word)
     ]
     if of_campaign:
         return of_campaign

@@ -49,9 +49,9 @@ def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
 
 def _campaign_of(word: str, store: Store) -> str | None:
     """The campaign that a word names. Its folder may be missing, if only its runs were copied."""
-    from effio.judge.gather import campaign_meant, copied_campaign
+    from effio.judge.gather import campaign_meant, copied_campaign, is_place
 
-    if Path(word).exists():
+    if is_place(word):
         return None
     if (campaign := campaign_meant(word, store)) is not None:
         return campaign

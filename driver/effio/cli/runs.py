@@ -14,6 +14,7 @@ from effio.cli.kept import opened_index
 from effio.cli.options import WholeNumber
 from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
+from effio.judge.gather import campaign_word
 from effio.report.listing import (
     NUMBER,
     axes_of,
@@ -157,7 +158,7 @@ def command(
     ids = ShortIds([line["run"] for line in lines])
     total = len(lines)
     if campaign is not None:
-        lines = [line for line in lines if line["campaign"] == campaign]
+        lines = [line for line in lines if line["campaign"] == campaign_word(campaign)]
     if tag is not None:
         lines = [line for line in lines if tag in line["tags"].split(",")]
     if words:

@@ -34,9 +34,11 @@ def _runs(words: tuple[str, ...], indexed: Indexed) -> list[Claimed]:
     names = gather.campaign_names(indexed.store)
     found: dict[Path, Claimed] = {}
     for word in words:
-        name = word.removeprefix("@")
+        name = gather.campaign_word(word)
         campaigns = gather.campaigns_named(name, names)
-        if not campaigns and not Path(word).exists():  # copied runs, without the campaign's folder
+        if not campaigns and not gather.is_place(
+            word
+        ):  # copied runs, without the campaign's folder
             recorded = gather.recorded_names(indexed.store, indexed.attempts)
             campaigns = gather.campaigns_named(name, recorded)
         for campaign in campaigns:
@@ -50,7 +52,8 @@ def _of_no_campaign(word: str, indexed: Indexed, names: Sequence[str]) -> list[C
     try:
         return indexed.gathered([word], say)
     except EffioError as error:
-        if error.code != ExitCode.USAGE or "/" in word or ":" in word:
+        named = Path(word).exists() or "/" in word or ":" in word
+        if error.code != ExitCode.USAGE or named:
             raise
         series = sorted({series_name(name) for name in names})
         raise EffioError(

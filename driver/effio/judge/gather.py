@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From words on the command line to the runs that are meant: a run, a result file, a campaign, the
 runs of a tag ("tag:nightly"), a folder with runs anywhere in it (those of another site), several of
-them joined by commas."""
+them joined by commas. The file of a campaign means the campaign."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from effio.campaign.expression import spelled
+from effio.campaign.file import name_by_file
 from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
@@ -53,6 +54,22 @@ def labelled(word: str) -> tuple[dict[str, str], str]:
     return {name: value for name, _, value in pairs}, found[2]
 
 
+def campaign_word(word: str) -> str:
+    """The name of the campaign that a word means if it means one: "quick" of "@quick", "weekly" of
+    the file "study/weekly.toml"."""
+    return name_by_file(Path(word)) if _is_campaign_file(word) else word.removeprefix("@")
+
+
+def _is_campaign_file(word: str) -> bool:
+    path = Path(word).expanduser()
+    return path.suffix == ".toml" and path.is_file()
+
+
+def is_place(word: str) -> bool:
+    """Whether there is a result or a folder of this name, so that no campaign or tag is meant."""
+    return Path(word).expanduser().exists() and not _is_campaign_file(word)
+
+
 def campaign_names(store: Store) -> list[str]:
     """The names of campaigns that have been run."""
     return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
@@ -81,7 +98,7 @@ def copied_campaign(word: str, store: Store, attempts: Attempts = attempts_in) -
 
 
 def _meant(word: str, names: Sequence[str]) -> str | None:
-    name = word.removeprefix("@")
+    name = campaign_word(word)
     calls = [n for n in names if series_name(n) == name]
     return name if name in names else max(calls, default=None)
 
@@ -128,7 +145,7 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
     """Results that a word means. `attempts`: the runs of the store, from their files or from its
     index."""
     path = Path(word).expanduser()
-    if not path.exists() and (name := campaign_meant(word, store)) is not None:
+    if not is_place(word) and (name := campaign_meant(word, store)) is not None:
         return _of_campaign(name, attempts(store))
     if not path.exists() and word.startswith(_TAG):
         return _counting(attempts(store), lambda _, one: word.removeprefix(_TAG) in one.tags)
@@ -151,6 +168,11 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
         found = store.find(word)
     except EffioError:
         copied = copied_campaign(word, store, attempts)
+        if copied is None and _is_campaign_file(word):
+            raise EffioError(
+                f"no run in {store.root} belongs to the campaign '{campaign_word(word)}'",
+                hint=f"effio run {word} measures it",
+            ) from None
         if copied is None:
             raise
         return _of_campaign(copied, attempts(store))
@@ -261,7 +283,7 @@ def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None
     parts = [run.result.record.campaign if run.result.record else None for run in runs]
     names = sorted({part.name for part in parts if part is not None})
     campaign = campaign_meant(label, store) or _meant(label, names)
-    if campaign is not None and not Path(label).exists():
+    if campaign is not None and not is_place(label):
         name = campaign
     elif label.startswith(_TAG) or part:
         name = label.removeprefix("@")

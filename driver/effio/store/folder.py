@@ -420,6 +420,11 @@ class Store:
             )
         if path.is_symlink():
             path = safe_files.real(path)  # named by the user, not found in a store
+        if path.is_file() and path.suffix == ".toml":
+            raise EffioError(
+                f"{name} is a campaign or another file of settings, not a result",
+                hint="effio runs lists the runs of each campaign",
+            )
         if path.is_file():
             record = path.parent / RECORD
             return RunFolder(path.parent) if path.name == RESULT and record.is_file() else path
