@@ -100,11 +100,10 @@ def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
         if part is None or wanted.isdisjoint(part.tags) or not folder.has_result:
             continue
         try:
-            result = folder.result()
+            result = folder.reported()
         except ResultError as error:
             say(f"left out: {error.message}")
             continue
-        result.record = record
         run = Judged(folder.id, folder.path, result)
         if tag_of(run) in wanted:
             found.append(run)

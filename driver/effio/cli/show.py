@@ -107,8 +107,7 @@ def print_report(
         console.print(Text(fmt.plain(headline.verdict), style="green"))
     for reason in headline.reasons:
         mark = ("✓", "green") if reason.met else ("✗", "red")
-        tail = "" if reason.met else " (not reached)"
-        met = Text.assemble(mark, f" {fmt.plain(reason.text)}{tail}")
+        met = Text.assemble(mark, f" {fmt.plain(reason.shown)}")
         if pipe:
             console.print(Text.assemble("  ", met), soft_wrap=True)
         else:

@@ -17,7 +17,7 @@ from effio.report.model import Block, Figure, Finding, Headline, Report, Section
 from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
-from effio.store.folder import RESULT, RunFolder, reported_result
+from effio.store.folder import RESULT, RunFolder, changed_text, reported_result
 from effio.store.reader import Result, without_collections
 
 
@@ -33,9 +33,7 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
         name = safe_files.real(folder).name
         changed = RunFolder(folder).changed_since_sealed()
         if changed:
-            remarks.append(
-                f"{', '.join(changed)} changed after the run had ended (checksums differ)"
-            )
+            remarks.append(changed_text(changed))
     return name, result, remarks
 
 

@@ -242,8 +242,13 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     if reported := "; ".join(filter(None, (dropped if on else "", headline.basis()))):
         text += f" ({reported})"
     if headline.verdict:
-        unmet = "; ".join(r.text for r in headline.reasons if not r.met)
-        text += f". {headline.verdict}" + (f" (that requires: {unmet})" if unmet else "")
+        unmet = [r for r in headline.reasons if not r.met]
+        causes = "; ".join(r.text for r in unmet if not r.asked)
+        rules = "; ".join(r.text for r in unmet if r.asked)
+        said = [causes, f"that requires: {rules}" if rules else ""]
+        text += f". {headline.verdict}"
+        if why := "; ".join(filter(None, said)):
+            text += f" ({why})"
     return text + "."
 
 

@@ -43,10 +43,11 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
 
 
 def criteria_of(figure: Figure) -> list[Reason]:
-    """The benchmark's rules and whether each is kept; else the reasons alone."""
-    if reported := members_of(figure).criteria:
-        return [Reason(c.text, bool(c.reached)) for c in reported[:100]]
-    return [Reason(reason, False) for reason in figure.reasons]
+    """The benchmark's rules and whether each is kept, and what else makes the figure invalid."""
+    asked = [Reason(c.text, bool(c.reached)) for c in members_of(figure).criteria or ()][:100]
+    # The engine also names the rules that are not kept among the reasons.
+    others = [r for r in figure.reasons if not any(r.endswith(rule.text) for rule in asked)]
+    return [*(Reason(reason, False, asked=False) for reason in others), *asked]
 
 
 def quantity_of(metric: Metric) -> Quantity | None:

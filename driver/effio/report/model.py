@@ -298,8 +298,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Reason:
+    """A condition for a valid number, and whether it is met; or, not `asked` for by any rule, what
+    made the number invalid."""
+
     text: str
     met: bool
+    asked: bool = True
+
+    @property
+    def shown(self) -> str:
+        return self.text if self.met or not self.asked else f"{self.text} (not reached)"
 
 
 # Why a number has no interval that is not a mean.

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -57,7 +58,9 @@ REPORT = "report.html"
 # How far a run is, while it continues: the engine's last word of progress.
 PROGRESS = "progress.json"
 JOB_LOG = "job.log"
-_SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
+# What was measured, and what the driver did; the other files are about it.
+_CLAIMS = (RESULT, RECORD)
+_SUMMED = (*_CLAIMS, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
 
 # Texts of people and programs, which may hold secrets until the run is sealed.
 _FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
@@ -191,10 +194,15 @@ class RunFolder:
         return read_result(self.result_path, digest)
 
     def reported(self, digest: Digest | None = None) -> Result:
-        """The result, with what the driver and people know of the run."""
+        """The result, with what the driver and people know of the run. If its numbers, or what was
+        measured, changed after the run had ended, no number of it is valid."""
+        digest = digest or hashlib.sha256()
         result = self.result(digest)
         result.record, result.notes = self.record(), self.notes()
         result.measurements = judged_by_network(result)
+        sealed = [(d, name) for d, name in self.sealed() if name in _CLAIMS or is_of_turn(name)]
+        if changed := self.changed(sealed, {RESULT: digest.hexdigest()}):
+            result.distrust(changed_text(changed))
         return result
 
     def discard(self) -> None:
@@ -334,6 +342,10 @@ def reported_result(path: Path) -> Result:
     result = read_result(path)
     result.measurements = judged_by_network(result)
     return result
+
+
+def changed_text(names: Sequence[str]) -> str:
+    return f"{', '.join(names)} changed after the run had ended (checksums differ)"
 
 
 class Store:

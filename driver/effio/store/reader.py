@@ -79,6 +79,18 @@ class Result:
                 here.setdefault(id(m.where), []).append((i, m))
         return {one: [*those.values()] for one, those in places.items()}
 
+    def distrust(self, why: str) -> None:
+        """No number of it is valid any more."""
+        self.measurements = [
+            structs.replace(
+                m, valid=False, invalid_reason="; ".join(filter(None, [why, m.invalid_reason]))
+            )
+            for m in self.measurements
+        ]
+        self.figures = [
+            structs.replace(f, valid=False, reasons=[why, *f.reasons]) for f in self.figures
+        ]
+
     def figures_named(self, name: str) -> list[Figure]:
         return [f for f in self.figures if f.name == name]
 
@@ -186,6 +198,7 @@ class Digest(Protocol):
     """A digest of hashlib."""
 
     def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
 
 
 def _lines(
