@@ -43,7 +43,8 @@ struct ClassicProgram {
 /// The text in lower case: the originals ignore the case of certain words.
 std::string lower_case(std::string_view text);
 
-/// Why no file PREFIX.* can be written, and which option names another place; empty where they can be.
+/// Why no file PREFIX.* can be written, and which option names another place; empty where they can
+/// be.
 std::string why_unwritable(const std::string& prefix);
 
 /// "75.5%" of the file system, root's reserve counting as free: ior and mdtest show it.
