@@ -123,7 +123,7 @@ def test_the_file_of_a_campaign_means_the_campaign(kept: Effio) -> None:
 
 
 def test_a_campaign_that_has_not_been_run(kept: Effio) -> None:
-    (kept.cwd / "other.toml").touch()
+    (kept.cwd / "other.toml").write_text('[[step]]\nname = "one"\n')
     for command in ("table", "trend", "export", "note", "bundle"):
         words = ("-o", "bundle") if command == "bundle" else ()
         done = kept.call(command, "other.toml", *words)

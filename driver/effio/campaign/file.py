@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from effio import text as fmt
-from effio.config.toml_file import TomlFile, nearest, read, validated
+from effio.config.toml_file import TomlFile, file_hint, nearest, read, validated
 from effio.engine.discover import shipped_with_effio
 from effio.errors import EffioError
 
@@ -234,7 +234,9 @@ def path_of(name: str) -> Path:
     path = Path(name).expanduser()
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = list(shipped())
-        raise EffioError(f"no campaign '{name}'{nearest(bare, known)}")
+        raise EffioError(
+            f"no campaign '{fmt.plain(name, 100)}'{nearest(bare, known)}", hint=file_hint(name)
+        )
     return path
 
 

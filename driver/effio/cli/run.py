@@ -19,6 +19,7 @@ from effio.cli.options import engine_words
 from effio.cli.run_options import BenchmarkCommand, run_options
 from effio.cli.streams import print_line, say
 from effio.config.site import Site, load_site
+from effio.config.toml_file import file_hint
 from effio.engine.description import BenchmarkInfo
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
@@ -98,6 +99,9 @@ class _Targets(click.Group):
             )
         if args and not args[0].startswith("-"):
             known = self.list_commands(ctx)
+            if hint := file_hint(args[0]):
+                what = fmt.plain(args[0], 100)
+                raise EffioError(f"no benchmark or campaign '{what}'", hint=hint)
             meant = fmt.closest(args[0].replace("_", "-"), known)
             if meant:
                 raise EffioError(

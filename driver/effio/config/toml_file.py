@@ -4,6 +4,7 @@ model that it has to be, so that a fault also names the nearest valid word."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -156,6 +157,43 @@ def read(path: Path) -> TomlFile:
         raise EffioError(f"{where}: {what or 'nested too deeply'}") from None
 
 
+def file_hint(name: str) -> str:
+    """Of a name that is not known: whether a file has it, but for the ending."""
+    file = f"{name}.toml"
+    there = os.path.isfile(file)  # noqa: PTH113 (a name may be too long)
+    return f"name the file in full: {plain(file, 100)}" if there else ""
+
+
+# Kinds of files: a key that only this kind has, what such a file holds, and the command for it.
+_KINDS = {
+    "step": ("a campaign", "effio run {}"),
+    "rule": ("acceptance rules", "effio accept {} RUN"),
+    "vary": ("a tuning", "effio tune {}"),
+    "activity": ("the I/O of an application", "effio profile {}"),
+}
+
+
+def is_campaign(path: Path) -> bool:
+    """Whether the file has what only campaigns have. False if it cannot be read."""
+    try:
+        return "step" in read(path).table
+    except EffioError:
+        return False
+
+
+def _refuse_other_kind(model: type[BaseModel], file: TomlFile) -> None:
+    """Of a file for another command, one sentence says more than all its faults."""
+    found = [key for key in _KINDS if key in file.table]
+    if len(found) != 1 or found[0] in model.model_fields:
+        return
+    holds, command = _KINDS[found[0]]
+    own = next((_KINDS[key][0] for key in _KINDS if key in model.model_fields), "")
+    raise EffioError(
+        f"{file.path} holds {holds}" + (f", not {own}" if own else ", which is not meant here"),
+        hint=f"the command for it: {command.format(file.path)}",
+    ) from None
+
+
 # What other tools call it, where no letters are alike.
 _ALSO_CALLED = {
     "axes": "sweep", "axis": "sweep", "matrix": "sweep", "parameters": "sweep", "params": "sweep",
@@ -181,6 +219,7 @@ def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None
     try:
         return model.model_validate({**(given or {}), **file.table})
     except ValidationError as error:
+        _refuse_other_kind(model, file)
         faults = [plain(line) for line in _faults(error, model, file)]
         more = [f"and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
         raise EffioError("\n".join(faults[:_MOST_FAULTS] + more)) from None

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from effio.campaign.expression import spelled
 from effio.campaign.file import name_by_file
 from effio.campaign.state import FOLDER, scale_of, series_name, state_by
+from effio.config.toml_file import is_campaign
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
 from effio.store.attempts import Attempt, attempts_in
@@ -168,7 +169,7 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
         found = store.find(word)
     except EffioError:
         copied = copied_campaign(word, store, attempts)
-        if copied is None and _is_campaign_file(word):
+        if copied is None and _is_campaign_file(word) and is_campaign(path):
             raise EffioError(
                 f"no run in {store.root} belongs to the campaign '{campaign_word(word)}'",
                 hint=f"effio run {word} measures it",

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from effio import text as fmt
-from effio.config.toml_file import nearest, validated
+from effio.config.toml_file import file_hint, nearest, validated
 from effio.config.toml_file import read as read_toml
 from effio.errors import EffioError
 
@@ -261,7 +261,10 @@ def path_of(name: str) -> Path:
         return _SHIPPED / f"{name}.toml"
     if not os.path.exists(path):  # noqa: PTH110
         known = ", ".join(shipped())
-        raise EffioError(f"no rules '{fmt.plain(name, 200)}': neither a file nor one of {known}")
+        raise EffioError(
+            f"no rules '{fmt.plain(name, 200)}': neither a file nor one of {known}",
+            hint=file_hint(name),
+        )
     return path
 
 

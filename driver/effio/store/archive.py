@@ -177,14 +177,14 @@ def _is_place(name: str) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        # Named by the user: a link to it is followed.
-        with (
-            safe_files.reading(safe_files.real(path), most=None) as stream,
-            tarfile.open(fileobj=stream, mode="r:gz", tarinfo=_Member) as archive,
-        ):
-            yield archive
-    except FileNotFoundError:
-        raise EffioError(f"{path}: no such file") from None
+        with contextlib.ExitStack() as stack:
+            try:
+                # Named by the user: a link to it is followed.
+                reading = safe_files.reading(safe_files.real(path), most=None)
+                stream = stack.enter_context(reading)
+            except OSError as error:
+                raise EffioError(f"{path}: {error.strerror or error}") from None
+            yield stack.enter_context(tarfile.open(fileobj=stream, mode="r:gz", tarinfo=_Member))
     except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
         what = f"not an archive of effio, or damaged ({fmt.plain(error, 200)})"
         raise ArchiveError(path, what) from None
@@ -192,7 +192,9 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         # gzip complains in this way of what it cannot read.
         if error.errno is None:
             raise ArchiveError(path, f"not an archive of effio, or damaged ({error})") from None
-        raise results_error(error.filename or path, error) from None
+        if error.filename is None:  # of what is read from the archive, no name is known
+            raise EffioError(f"{path}: {error.strerror}", ExitCode.IO_ERROR) from None
+        raise results_error(error.filename, error) from None
 
 
 def _judged(path: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

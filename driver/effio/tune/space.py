@@ -22,7 +22,7 @@ from pydantic import (
 
 from effio.campaign.expression import spelled
 from effio.campaign.file import Time, Value
-from effio.config.toml_file import TomlFile, nearest, read, validated
+from effio.config.toml_file import TomlFile, file_hint, nearest, read, validated
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError
@@ -151,7 +151,8 @@ def path_of(name: str) -> Path:
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = shipped()
         raise EffioError(
-            f"no tuning '{name}'{nearest(bare, known)}", hint="name a file, or one of those above"
+            f"no tuning '{name}'{nearest(bare, known)}",
+            hint=file_hint(name) or "name a file, or one of those above",
         )
     return path
 
