@@ -329,6 +329,20 @@ def test_the_whole_file_system_is_synced_at_the_end_of_each_phase(
     assert left_in(data) == []
 
 
+def test_a_phase_without_a_rate_says_why(any_engine: Engine, tmp_path: Path) -> None:
+    """Operations on names cost nothing on this model, so that no time passes."""
+    words = ["mdtest", "--backend=sim", "--items=4", "--things=files", "--iterations=2", "--quiet"]
+    run = any_engine.run(words, tmp_path, ranks=1)
+    assert run.code == 0, run
+    rates = [f for f in run.result.figures if f["name"] == "rate"]
+    why = "no iteration has a rate: no time passed"
+    assert {(f["valid"], *f["reasons"], f["metric"]["reason"]) for f in rates} == {
+        (False, why, why)
+    }
+    measured = [m["rate"] for m in run.result.measurements]
+    assert {(rate["value"], rate["reason"]) for rate in measured} == {(None, "no time passed")}
+
+
 def test_a_phase_is_over_before_its_data_are_verified(any_engine: Engine, tmp_path: Path) -> None:
     """Four files of 64 KiB at 1 MiB a second take a quarter of a second to write, to read, and to
     read again for the comparison."""

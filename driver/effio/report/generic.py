@@ -81,7 +81,7 @@ def measurement_table(result: Result) -> Table:
 
 def reasons_of(f: Figure) -> str:
     """Why a figure does not count, or has no value."""
-    return "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
+    return "; ".join(dict.fromkeys(filter(None, [*f.reasons, f.metric.reason])))
 
 
 def figure_table(result: Result) -> Table:

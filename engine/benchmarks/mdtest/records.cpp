@@ -200,13 +200,16 @@ class RecordView : public Observer {
             f.name = subject.figure;
             f.where = subject.where;
             f.valid = s.invalid == 0;
-            if (s.invalid > 0) {
-                f.reasons.push_back(count_of(s.invalid, "iteration") + " without a rate");
+            const std::string missing = "no iteration has a rate: " + s.why_invalid;
+            if (s.values.empty()) {
+                f.reasons.push_back(missing);
+            } else if (s.invalid > 0) {
+                f.reasons.push_back(fmt::format("{} without a rate, the first: {}",
+                                                count_of(s.invalid, "iteration"), s.why_invalid));
             }
             f.metric = {0, per_second, true, {}};
             if (!s.values.empty()) f.detail = mean_fields().json(s);
-            recorder_.figure(
-                mean_of(std::move(f), s.values, "no iteration has a rate", "iteration"));
+            recorder_.figure(mean_of(std::move(f), s.values, missing, "iteration"));
         }
     }
 
@@ -269,10 +272,8 @@ Measurement to_measurement(const PhaseResult& r) {
     m.ended = r.ended;  // what is verified or looked at afterwards is not part of it
     m.valid = r.valid;
     m.invalid_reason = r.invalid_reason;
-    if (!r.valid) {
-        m.rate = Metric::none(per_second, "INVALID: " + r.invalid_reason);
-    } else if (r.total_seconds() <= 0) {
-        m.rate = Metric::none(per_second, "no time passed");
+    if (!r.valid || r.total_seconds() <= 0) {
+        m.rate = Metric::none(per_second, r.why_no_rate());
     } else {
         m.rate = {r.rate(), per_second, true, {}};
     }

@@ -12,11 +12,11 @@ void RunResult::add(const PhaseResult& result) {
     if (it == phases.end()) {
         it = phases.insert(
             phases.end(),
-            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0, 0});
+            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0, {}, 0});
     }
     const double seconds = result.total_seconds();
     if (!result.has_rate()) {
-        ++it->invalid;
+        if (it->invalid++ == 0) it->why_invalid = result.why_no_rate();
         return;
     }
     it->errors += result.error_count;

@@ -83,6 +83,11 @@ struct PhaseResult {
     /// Operations per second: all of them over the time of the slowest rank.
     double rate() const { return static_cast<double>(operations) / total_seconds(); }
     bool has_rate() const { return valid && total_seconds() > 0 && operations > 0; }
+    /// Of a phase without a rate.
+    std::string why_no_rate() const {
+        if (!valid) return "INVALID: " + invalid_reason;
+        return total_seconds() > 0 ? "no operation was done" : "no time passed";
+    }
 };
 
 /// What is on disk against what was made and removed without an error.
@@ -108,6 +113,7 @@ struct PhaseSummary {
     /// Milliseconds that one operation took a rank, theirs.
     Samples milliseconds;
     std::int64_t invalid = 0;
+    std::string why_invalid;  ///< the first
     std::int64_t errors = 0;  ///< of the valid ones: wrong data
 };
 
