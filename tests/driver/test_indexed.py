@@ -26,7 +26,7 @@ from effio.report.listing import line_of
 from effio.report.points import described, points_of, points_of_described, table_of
 from effio.report.texts import as_csv
 from effio.report.trend import as_data, trend_of
-from effio.store import reading
+from effio.store import attempts, reading
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from store import generate
@@ -262,13 +262,13 @@ def test_a_damaged_run_is_compared_once(
 ) -> None:
     """What was found of its checksums is kept as long as none of its files changes."""
     compared: list[Path] = []
-    real = RunFolder.changed
+    real = attempts.damage_by
 
-    def changed(folder: RunFolder, *rest: Any) -> list[str]:
+    def damage_by(folder: RunFolder, *rest: Any) -> str:
         compared.append(folder.path)
         return real(folder, *rest)
 
-    monkeypatch.setattr(RunFolder, "changed", changed)
+    monkeypatch.setattr(attempts, "damage_by", damage_by)
     runs = sorted(root.iterdir())
     _again(runs[3])
     later = {run.name for run in root.iterdir()} - {run.name for run in runs}

@@ -58,9 +58,7 @@ REPORT = "report.html"
 # How far a run is, while it continues: the engine's last word of progress.
 PROGRESS = "progress.json"
 JOB_LOG = "job.log"
-# What was measured, and what the driver did; the other files are about it.
-_CLAIMS = (RESULT, RECORD)
-_SUMMED = (*_CLAIMS, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
+_SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
 
 # Texts of people and programs, which may hold secrets until the run is sealed.
 _FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
@@ -143,13 +141,14 @@ class RunFolder:
         ]
         return [name for name in names if is_of_turn(name)]
 
-    def record(self) -> RunRecord | None:
-        """None if there is none, or one that cannot be read."""
-        file = self.path / RECORD
+    def record(self, digest: Digest | None = None) -> RunRecord | None:
+        """None if there is none, or one that cannot be read. `digest` gets the bytes of the
+        file."""
         try:
-            return RunRecord.model_validate(
-                safe_files.json_of(safe_files.read_text(file, MAX_LINE_BYTES))
-            )
+            data = safe_files.read_bytes(self.path / RECORD, MAX_LINE_BYTES)
+            if digest is not None:
+                digest.update(data)
+            return RunRecord.model_validate(safe_files.json_of(data.decode()))
         except (OSError, ValueError, RecursionError, ValidationError):
             return None
 
@@ -196,12 +195,13 @@ class RunFolder:
     def reported(self, digest: Digest | None = None) -> Result:
         """The result, with what the driver and people know of the run. If its numbers, or what was
         measured, changed after the run had ended, no number of it is valid."""
-        digest = digest or hashlib.sha256()
+        digest, of_record = digest or hashlib.sha256(), hashlib.sha256()
         result = self.result(digest)
-        result.record, result.notes = self.record(), self.notes()
+        result.record, result.notes = self.record(of_record), self.notes()
         result.measurements = judged_by_network(result)
-        sealed = [(d, name) for d, name in self.sealed() if name in _CLAIMS or is_of_turn(name)]
-        if changed := self.changed(sealed, {RESULT: digest.hexdigest()}):
+        known = {RESULT: digest.hexdigest(), RECORD: of_record.hexdigest()}
+        sealed = [(d, name) for d, name in self.sealed() if name in known or is_of_turn(name)]
+        if changed := self.changed(sealed, known):
             result.distrust(changed_text(changed))
         return result
 
