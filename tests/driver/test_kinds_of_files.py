@@ -45,14 +45,14 @@ def test_a_file_of_another_command(command: str, other: str, with_engine: Effio)
     ]
 
 
-def test_a_campaign_is_no_settings_of_a_site(effio: Effio) -> None:
+def test_a_campaign_does_not_serve_as_settings_of_a_site(effio: Effio) -> None:
     (effio.cwd / "mine.toml").write_text(KINDS["run"].text())
     done = effio.call("runs", env={"EFFIO_SITE": "mine.toml"})
     assert done.returncode == 2
     assert "mine.toml holds a campaign, which is not meant here" in done.stderr
 
 
-def test_rules_are_no_campaign_that_has_not_been_run(effio: Effio) -> None:
+def test_rules_are_not_taken_for_a_campaign_that_has_not_been_run(effio: Effio) -> None:
     (effio.cwd / "mine.toml").write_text(KINDS["accept"].text())
     done = effio.call("table", "mine.toml")
     assert done.returncode == 2
