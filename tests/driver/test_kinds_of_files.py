@@ -49,7 +49,7 @@ def test_a_campaign_does_not_serve_as_settings_of_a_site(effio: Effio) -> None:
     (effio.cwd / "mine.toml").write_text(KINDS["run"].text())
     done = effio.call("runs", env={"EFFIO_SITE": "mine.toml"})
     assert done.returncode == 2
-    assert "mine.toml holds a campaign, which is not meant here" in done.stderr
+    assert "mine.toml holds a campaign, which cannot be used here" in done.stderr
 
 
 def test_rules_are_not_taken_for_a_campaign_that_has_not_been_run(effio: Effio) -> None:

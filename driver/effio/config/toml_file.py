@@ -158,7 +158,7 @@ def read(path: Path) -> TomlFile:
 
 
 def file_hint(name: str) -> str:
-    """Of a name that is not known: whether a file has it, but for the ending."""
+    """A hint for an unknown name: the file of this name and the ending .toml; empty if none is."""
     file = f"{name}.toml"
     there = os.path.isfile(file)  # noqa: PTH113 (a name may be too long)
     return f"name the file in full: {plain(file, 100)}" if there else ""
@@ -182,14 +182,14 @@ def is_campaign(path: Path) -> bool:
 
 
 def _refuse_other_kind(model: type[BaseModel], file: TomlFile) -> None:
-    """Of a file for another command, one sentence says more than all its faults."""
+    """Refuses a file for another command with one sentence in place of all its faults."""
     found = [key for key in _KINDS if key in file.table]
     if len(found) != 1 or found[0] in model.model_fields:
         return
     holds, command = _KINDS[found[0]]
     own = next((_KINDS[key][0] for key in _KINDS if key in model.model_fields), "")
     raise EffioError(
-        f"{file.path} holds {holds}" + (f", not {own}" if own else ", which is not meant here"),
+        f"{file.path} holds {holds}" + (f", not {own}" if own else ", which cannot be used here"),
         hint=f"the command for it: {command.format(file.path)}",
     ) from None
 

@@ -298,8 +298,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Reason:
-    """A condition for a valid number, and whether it is met; or, not `asked` for by any rule, what
-    made the number invalid."""
+    """A condition for a valid number, and whether it is met. If `asked` is false: what made the
+    number invalid, without a condition of the benchmark."""
 
     text: str
     met: bool

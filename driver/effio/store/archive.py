@@ -192,7 +192,7 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         # gzip complains in this way of what it cannot read.
         if error.errno is None:
             raise ArchiveError(path, f"not an archive of effio, or damaged ({error})") from None
-        if error.filename is None:  # of what is read from the archive, no name is known
+        if error.filename is None:  # an error in reading the archive names no file
             raise EffioError(f"{path}: {error.strerror}", ExitCode.IO_ERROR) from None
         raise results_error(error.filename, error) from None
 

@@ -193,8 +193,8 @@ class RunFolder:
         return read_result(self.result_path, digest)
 
     def reported(self, digest: Digest | None = None) -> Result:
-        """The result, with what the driver and people know of the run. If its numbers, or what was
-        measured, changed after the run had ended, no number of it is valid."""
+        """The result, with what the driver and people know of the run. If the result, the record or
+        the result of a turn changed after the run had ended, no number of the run is valid."""
         digest, of_record = digest or hashlib.sha256(), hashlib.sha256()
         result = self.result(digest)
         result.record, result.notes = self.record(of_record), self.notes()
