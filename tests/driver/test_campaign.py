@@ -386,6 +386,11 @@ def test_quick_ends_with_a_card(
             assert line.title in done.stdout
     if ranks == 1:
         assert "it needs 2 ranks" in done.stdout
+    # Tables show what a step is for: the step of random reads also writes what it reads.
+    listed = map(json.loads, with_engine.call("runs", "--json").stdout.splitlines())
+    numbers = {line["step"]: line["headline"] for line in listed}
+    assert numbers["stream"] == "write_bandwidth"
+    assert numbers["random-read"] == "read_bandwidth"
     card = " ".join(done.stdout.split())
     assert "(that requires: scheduled for at least 30 min (this run: 0.0 min); " in card
     (page,) = (with_engine.cwd / "effio-runs").glob("*.html")

@@ -13,6 +13,7 @@ from effio.report.build import load, report_of
 from effio.report.html import render
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
+from effio.store.run_record import CampaignPart, RunRecord
 
 
 def phase(access: str, transfer: int, rate: float, **detail: Any) -> made.Line:
@@ -56,6 +57,27 @@ def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
     headline = report.headline
     assert (headline.name, headline.shown()) == ("write_bandwidth", "200.0 MB/s")
     assert "<h1>Write bandwidth</h1>" in render([report], ["made"])
+
+
+@pytest.mark.parametrize(
+    ("access", "name"),
+    [
+        ("read", "read_bandwidth"),
+        ("write", "write_bandwidth"),
+        ("mixed", "write_bandwidth"),  # which was not measured
+        ("", "write_bandwidth"),
+    ],
+)
+def test_the_headline_is_of_the_access_that_a_step_is_for(
+    access: str, name: str, tmp_path: Path
+) -> None:
+    result = read_result(made.write(tmp_path / "run.jsonl", lines()))
+    part = {"name": "study", "step": "bulk", "point": "p", "access": access}
+    result.record = RunRecord(
+        id="run", created="2026-11-20T12:00:00Z", benchmark="ior", arguments=[], directory="/",
+        command=["mpiexec"], campaign=CampaignPart.model_validate(part),
+    )  # fmt: skip
+    assert report_of("run", result).headline.name == name
 
 
 def test_the_headline_names_its_cell_and_the_ranks_that_took_part(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ class RunRequest:
                 repetition=unit.repetition,
                 axes=point.axes,
                 tags=list(point.tags),
+                access=next((line.access for line in point.step.line if line.access), ""),
             ),
         )
 

@@ -25,7 +25,8 @@ class Outcome(BaseModel):
 
 
 class CampaignPart(BaseModel):
-    """For a run that is part of a campaign: which point it is, in which repetition."""
+    """For a run that is part of a campaign: which point it is, in which repetition. `access`: the
+    one that the step is for, if its lines in the campaign name one ("read")."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
     name: str
@@ -34,6 +35,7 @@ class CampaignPart(BaseModel):
     repetition: int = 0
     axes: dict[str, bool | int | float | str] = Field(default_factory=dict)
     tags: list[str] = Field(default_factory=list)
+    access: str = ""
 
 
 class NetworkPart(BaseModel):
