@@ -23,7 +23,7 @@ from effio.report.campaign import runs_of
 from effio.report.claims import claimed
 from effio.report.indexed import Indexed
 from effio.report.listing import line_of
-from effio.report.points import described, points_of, points_of_described, table_of
+from effio.report.points import points_of, points_of_claims, table_of
 from effio.report.texts import as_csv
 from effio.report.trend import as_data, trend_of
 from effio.store import attempts, reading
@@ -204,7 +204,9 @@ def _plain(answer: Answer) -> object:
     said, runs = answer
     if not isinstance(runs, list):
         return answer
-    return said, [(one.name, one.path, one.claim, one.axes, described(one)) for one in runs]
+    campaigns = [one.part.name if one.part is not None else "" for one in runs]
+    claims = [(one.name, one.path, one.claim, one.axes, one.options) for one in runs]
+    return said, list(zip(claims, campaigns, strict=True))
 
 
 def _same_answers(root: Path, make: Callable[[], Indexed]) -> None:
@@ -252,7 +254,7 @@ def test_the_index_answers_as_the_files_do(
 
 def test_a_table_is_that_of_the_results(root: Path, indexed: Callable[[], Indexed]) -> None:
     read = points_of(gather.judged(["sweep"], Store(root)))
-    known = points_of_described([described(one) for one in indexed().gathered(["sweep"], print)])
+    known = points_of_claims(indexed().gathered(["sweep"], print))
     assert as_csv(table_of(known)) == as_csv(table_of(read))
     assert len(read) > 1
 

@@ -19,9 +19,8 @@ from effio.report.campaign import campaign_report, runs_of
 from effio.report.comparison import comparison_section
 from effio.report.draw import styles_of
 from effio.report.model import Figure, Quantity, Table
-from effio.report.peaks import SitePeaks
+from effio.report.peaks import TITLE, SitePeaks
 from effio.report.registry import reporter_of
-from effio.report.site_shares import TITLE
 from effio.store.folder import Store
 from effio.store.reader import Result, read_result
 

@@ -13,7 +13,7 @@ from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
 from effio.report.indexed import Indexed
 from effio.report.points import across as side_by_side
-from effio.report.points import described, points_of, points_of_described, table_of
+from effio.report.points import points_of, points_of_claims, table_of
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -59,7 +59,7 @@ def command(
         else:
             claimed = indexed.gathered(words, say)
     if claimed is not None:
-        points = points_of_described(list(map(described, claimed)), axes)
+        points = points_of_claims(claimed, axes)
     table = side_by_side(points, across) if across else table_of(points)
     if form is Form.TEXT and not table.rows:
         raise EffioError(f"there is no run in {store.root}", hint="effio run --help")

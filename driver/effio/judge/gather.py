@@ -104,24 +104,33 @@ def _meant(word: str, names: Sequence[str]) -> str | None:
     return name if name in names else max(calls, default=None)
 
 
-def _counting(
-    some: Sequence[Attempt], wanted: Callable[[CampaignPart | None, Attempt], bool]
-) -> list[Path]:
-    """Results of those whose campaign or tags are wanted; of a campaign's the attempts that count,
-    one for each point and repetition."""
-    attempts: dict[tuple[object, ...], list[Attempt]] = {}
-    for one in some:
-        part = one.part
-        if wanted(part, one):
+def counting(
+    attempts: Iterable[Attempt], wanted: Callable[[Attempt], bool], every: bool = False
+) -> list[RunFolder]:
+    """Those that are wanted and have a result; of a campaign's runs, unless `every` is wanted, the
+    attempts that count, one for each point and repetition."""
+    found: dict[tuple[object, ...], list[Attempt]] = {}
+    for one in attempts:
+        if wanted(one):
+            part = None if every else one.part
             unit = (part.name, part.step, part.point, part.repetition) if part else (one.folder.id,)
-            attempts.setdefault(unit, []).append(one)
-    counting = (state_by(those)[1] for those in attempts.values())
-    folders = [one.folder for one in counting if one is not None]
-    return [folder.result_path for folder in folders if folder.has_result]
+            found.setdefault(unit, []).append(one)
+    chosen = (state_by(some)[1] for some in found.values())
+    return [one.folder for one in chosen if one is not None and one.folder.has_result]
 
 
-def _of_campaign(name: str, attempts: Sequence[Attempt]) -> list[Path]:
-    return _counting(attempts, lambda part, _: part is not None and part.name == name)
+def counting_of(attempts: Iterable[Attempt], campaign: str, every: bool = False) -> list[RunFolder]:
+    """The attempts of a campaign that count; with `every` all that have a result, of every call of
+    a campaign that measures anew each time."""
+
+    def wanted(one: Attempt) -> bool:
+        part = one.part
+        return part is not None and campaign in (
+            part.name,
+            series_name(part.name) if every else part.name,
+        )
+
+    return counting(attempts, wanted, every)
 
 
 def part_of_campaign(
@@ -147,9 +156,9 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
     index."""
     path = Path(word).expanduser()
     if not is_place(word) and (name := campaign_meant(word, store)) is not None:
-        return _of_campaign(name, attempts(store))
+        return _files(counting_of(attempts(store), name))
     if not path.exists() and word.startswith(_TAG):
-        return _counting(attempts(store), lambda _, one: word.removeprefix(_TAG) in one.tags)
+        return _files(counting(attempts(store), lambda one: word.removeprefix(_TAG) in one.tags))
     if path.is_dir() and not (path / RESULT).is_file() and not (path / RECORD).is_file():
         return list(result_files(path))
     if not path.exists() and "," in word:
@@ -159,12 +168,13 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
     if not path.exists() and (part := part_of_campaign(word, store, attempts)) is not None:
         campaign, axis, value = part
 
-        def wanted(of: CampaignPart | None, _: Attempt) -> bool:
+        def wanted(one: Attempt) -> bool:
+            of = one.part
             if of is None or of.name != campaign or axis not in of.axes:
                 return False
             return value in (spelled(of.axes[axis]), str(of.axes[axis]))
 
-        return _counting(attempts(store), wanted)
+        return _files(counting(attempts(store), wanted))
     try:
         found = store.find(word)
     except EffioError:
@@ -176,8 +186,12 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
             ) from None
         if copied is None:
             raise
-        return _of_campaign(copied, attempts(store))
+        return _files(counting_of(attempts(store), copied))
     return [found.result_path if isinstance(found, RunFolder) else found]
+
+
+def _files(folders: Iterable[RunFolder]) -> list[Path]:
+    return [folder.result_path for folder in folders]
 
 
 _Run = TypeVar("_Run", bound="Gathered")
@@ -266,7 +280,7 @@ def read_run(file: Path, labels: Mapping[str, str]) -> Judged:
     if in_folder and not file.exists():
         raise RunFolder(file.parent).no_result()
     result = reported_result(file)
-    axes = labels_of(result.record.campaign if result.record else None)
+    axes = labels_of(result.part)
     return Judged(name_of(file), file.parent if in_folder else file, result, {**axes, **labels})
 
 
@@ -281,7 +295,7 @@ def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None
     runs = judged([word], store, report)
     label = labelled(word)[1].rstrip("/")
     part = part_of_campaign(label, store)
-    parts = [run.result.record.campaign if run.result.record else None for run in runs]
+    parts = [run.result.part for run in runs]
     names = sorted({part.name for part in parts if part is not None})
     campaign = campaign_meant(label, store) or _meant(label, names)
     if campaign is not None and not is_place(label):
@@ -299,9 +313,7 @@ def scales_text(runs: Iterable[Judged]) -> str:
     """That a campaign was shrunk and so measured less than its steps are named for; empty if none
     was."""
     campaigns = {
-        (run.path.parent, run.result.record.campaign.name)
-        for run in runs
-        if run.result.record is not None and run.result.record.campaign is not None
+        (run.path.parent, part.name) for run in runs if (part := run.result.part) is not None
     }
     scales = sorted({scale_of(Store(root), name) for root, name in campaigns} - {1.0})
     return "; ".join(f"measured at --scale {scale:g}, not as asked" for scale in scales)

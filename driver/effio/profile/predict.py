@@ -94,7 +94,7 @@ def part_text(part: float) -> str:
 
 
 def tag_of(run: Judged) -> str:
-    part = run.result.record.campaign if run.result.record else None
+    part = run.result.part
     tags = part.tags if part else []
     return next((tag for tag in tags if tag.startswith("profile-")), "")
 

@@ -13,17 +13,16 @@ from urllib.parse import quote
 from effio import text as fmt
 from effio.campaign.figures import figures_of
 from effio.campaign.file import Campaign
-from effio.campaign.state import series_name, state_by
 from effio.config.site import load_site
 from effio.judge import FEWEST
 from effio.judge.accept import accept
-from effio.judge.gather import labels_of
+from effio.judge.gather import counting_of, labels_of
 from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale
-from effio.report.claims import interval_of, own_figure
+from effio.report.claims import axes_of, claimed
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -45,9 +44,9 @@ from effio.report.model import (
     table_of,
 )
 from effio.report.parts import differing, quantity
+from effio.report.peaks import campaign_section, peak_of_run
 from effio.report.plots import plot
 from effio.report.registry import reporter_of
-from effio.report.site_shares import campaign_section, peak_of_run, share_row
 from effio.report.spots import Spot, curve, number_of, place_of, x_axis
 from effio.store import safe_files
 from effio.store.attempts import Attempt
@@ -74,20 +73,6 @@ class Measured(Spot):
         return quantity(value, self.unit)
 
 
-def counting_of(attempts: Iterable[Attempt], campaign: str, every: bool = False) -> list[RunFolder]:
-    """The attempts that count; with `every` all that have a result, of every call of a campaign
-    that measures anew each time."""
-    found: dict[tuple[object, ...], list[Attempt]] = {}
-    for one in attempts:
-        part = one.part
-        names = {part.name, series_name(part.name) if every else part.name} if part else set()
-        if part is not None and campaign in names:
-            unit = (part.step, part.point, part.repetition, one.folder.id if every else "")
-            found.setdefault(unit, []).append(one)
-    counting = [state_by(some)[1] for some in found.values()]
-    return [one.folder for one in counting if one is not None and one.folder.has_result]
-
-
 def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
     """The results of the attempts that count, by their start."""
     return read_all(counting_of(map(Attempt, folders), campaign, every))
@@ -101,34 +86,23 @@ def read_all(folders: Iterable[RunFolder]) -> list[Judged]:
             result = folder.reported()
         except ResultError:
             continue
-        part = result.record.campaign if result.record is not None else None
-        found.append(Judged(folder.id, folder.path, result, labels_of(part)))
+        found.append(Judged(folder.id, folder.path, result, labels_of(result.part)))
     return sorted(found, key=lambda run: (run.started, run.name))
-
-
-def axes_of(run: Judged) -> dict[str, str]:
-    part = run.result.record.campaign if run.result.record is not None else None
-    return {
-        "benchmark": run.result.benchmark,
-        "step": part.step if part is not None else "",
-        **run.labels,
-        "ranks": str(run.result.run.system.ranks),
-    }
 
 
 def measured_points(runs: Sequence[Judged]) -> list[Measured]:
     """Runs whose number does not count have a point without it."""
     found: dict[object, Measured] = {}
-    for run in runs:
-        headline, axes = reporter_of(run.result).headline(run.result), axes_of(run)
+    for run in map(claimed, runs):
+        number = run.claim.number
         # Runs of one point may have different figures as their number, which have no mean.
-        key = (*axes.items(), headline.name, headline.unit)
-        new = Measured(axes=axes, figure=headline.name, unit=headline.unit)
+        key = (*run.axes.items(), number.name, number.unit)
+        new = Measured(axes=run.axes, figure=number.name, unit=number.unit)
         point = found.setdefault(key, new)
         point.runs += 1
-        if headline.value is not None and headline.valid is not False:
-            point.values.append(headline.value)
-            point.own = interval_of(own_figure(headline, run.result))
+        if number.value is not None and number.valid is not False:
+            point.values.append(number.value)
+            point.own = run.claim.interval
     names = unique(name for point in found.values() for name in point.axes)
     return sorted(found.values(), key=lambda p: [place_of(p.axes.get(name, "")) for name in names])
 
@@ -297,14 +271,14 @@ def _shares(runs: Sequence[Judged]) -> Section | None:
     peaks = [(run, peak) for run in runs if (peak := peak_of_run(settings, run)) is not None]
     points = measured_points([run for run, _ in peaks])
     names = varying(points)
-    rows = []
+    found = []
     for point in points:
         mine = [p for run, p in peaks if dict(axes_of(run)) == dict(point.axes)]
         if point.mean is not None and point.unit == "B/s" and mine:
             words = [*(AxisValue(n, point.axes.get(n, "")) for n in names), point.figure]
             least = min(mine, key=lambda peak: peak.rate)
-            rows.append(share_row(words, point.mean, point.unit, least))
-    return campaign_section(rows, [*names, "value"])
+            found.append((words, Quantity(point.mean, point.unit), least))
+    return campaign_section(found, [*names, "value"])
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:

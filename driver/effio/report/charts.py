@@ -15,8 +15,7 @@ from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge import Interval
 from effio.judge.samples import Judged
-from effio.report.campaign import axes_of
-from effio.report.claims import interval_of
+from effio.report.claims import axes_of, interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -112,7 +111,7 @@ def _where(where: Mapping[str, object]) -> dict[str, str]:
 def values_of(chart: Chart, runs: Sequence[Judged]) -> Iterator[Measured]:
     """The values of the chart's steps: measurements that are valid, figures that have a number."""
     for run in runs:
-        part = run.result.record.campaign if run.result.record is not None else None
+        part = run.result.part
         axes = {**axes_of(run), **{n: text_of(v) for n, v in (part.axes if part else {}).items()}}
         if axes["step"] not in chart.steps:
             continue

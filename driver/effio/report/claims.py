@@ -75,14 +75,20 @@ class Claimed:
 
     @property
     def axes(self) -> dict[str, str]:
-        """What distinguishes it from other runs of a campaign."""
-        step = self.part.step if self.part is not None else ""
-        return {
-            "benchmark": self.benchmark,
-            "step": step,
-            **self.labels,
-            "ranks": str(self.ranks),
-        }
+        return _axes(self.benchmark, self.part, self.labels, self.ranks)
+
+
+def _axes(
+    benchmark: str, part: CampaignPart | None, labels: Mapping[str, str], ranks: int
+) -> dict[str, str]:
+    """What distinguishes a run from others of its campaign."""
+    step = part.step if part is not None else ""
+    return {"benchmark": benchmark, "step": step, **labels, "ranks": str(ranks)}
+
+
+def axes_of(run: Judged) -> dict[str, str]:
+    result = run.result
+    return _axes(result.benchmark, result.part, run.labels, result.run.system.ranks)
 
 
 def number_by(headline: Headline, result: Result) -> Number:
@@ -138,7 +144,7 @@ def claim_by(headline: Headline, result: Result) -> Claim:
 
 def claimed(run: Judged) -> Claimed:
     result = run.result
-    part = result.record.campaign if result.record is not None else None
+    part = result.part
     return Claimed(
         run.name,
         run.path,

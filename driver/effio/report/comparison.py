@@ -28,8 +28,8 @@ from effio.report.model import (
     table_of,
 )
 from effio.report.parts import quantity
+from effio.report.peaks import comparison_table
 from effio.report.plots import plot
-from effio.report.site_shares import comparison_table
 from effio.store.option_values import place_unit
 
 _MOST_NAMED = 24

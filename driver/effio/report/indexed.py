@@ -13,7 +13,6 @@ from pathlib import Path
 from effio.judge import gather
 from effio.judge.samples import Judged
 from effio.report import claims
-from effio.report.campaign import counting_of
 from effio.report.claims import Claimed
 from effio.report.listing import NUMBER
 from effio.store.attempts import Attempt, KnownAttempt
@@ -84,7 +83,7 @@ class Indexed:
 
     def of_campaign(self, campaign: str, every: bool) -> list[Claimed]:
         """The runs that `runs_of` reads, in any order."""
-        return list(self._of(counting_of(self.attempts(), campaign, every)))
+        return list(self._of(gather.counting_of(self.attempts(), campaign, every)))
 
     def everything(self, report: Callable[[str], None]) -> list[Claimed] | None:
         """Every run that has a result, by its start, as `gather.judged` has those of the folder.

@@ -9,12 +9,22 @@ from dataclasses import dataclass
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.report import common
-from effio.report.model import Cell, Column, Quantity, Section, Table, made_late
+from effio.report.model import Cell, Column, Quantity, Section, table_of
+from effio.report.parts import quantity
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
-# Name and value of the limit of a measurement, in its unit.
-LimitOf = Callable[[Measurement], "tuple[str, float] | None"]
+
+@dataclass(frozen=True)
+class Limit:
+    """The most that a measurement can reach, in the unit of its rate. `name` says what it is, or
+    from what it follows: "2 nodes × 1.6 GB/s"."""
+
+    name: str
+    rate: float
+
+
+LimitOf = Callable[[Measurement], "Limit | None"]
 
 # Figures of limits, by unit: B/s, op/s and s.
 _FIGURES = ("bandwidth_limit", "operation_limit", "latency_limit")
@@ -56,7 +66,7 @@ class Probe:
                 found[f"probe: {access} by all"] = f.metric.value
         return found
 
-    def limit_of(self, m: Measurement) -> tuple[str, float] | None:
+    def limit_of(self, m: Measurement) -> Limit | None:
         """The limit that holds for a measurement, in its unit."""
         if common.is_message(m):
             return None
@@ -70,13 +80,13 @@ class Probe:
         each = common.operation_bytes(m)
         if access == "read" and 0 < each <= _SMALL:
             found = self._value(SMALL_READS)
-            return (found[0], found[1] * each) if found is not None else None
+            return Limit(found.name, found.rate * each) if found is not None else None
         who = "one process" if m.ranks == 1 else "all processes"
         return self._value(f"stream {access}, {who}")
 
-    def _value(self, name: str) -> tuple[str, float] | None:
+    def _value(self, name: str) -> Limit | None:
         f = self.limits.get(name)
-        return (name, f.metric.value) if f is not None and f.metric.value else None
+        return Limit(name, f.metric.value) if f is not None and f.metric.value else None
 
     def differences(self, result: Result) -> list[str]:
         """How the probe's place differs from that of the run."""
@@ -93,26 +103,38 @@ class Probe:
         return found
 
 
-def share_table(limit_of: LimitOf, result: Result, title: str, limit: str, caption: str) -> Table:
-    """Rates as a percentage of their `limit`: a row for each measurement that has one."""
+_Limited = tuple[Measurement, Limit]
+
+
+def share_section(
+    identity: str, title: str, limit_of: LimitOf, result: Result, limit: str, caption: str
+) -> Section | None:
+    """Rates as a percentage of their `limit`: a row for each measurement that has one; None where
+    none has."""
     cells = [m for m in result.measurements if m.valid and (m.rate.value or 0) > 0]
     limited = [(m, found) for m in cells if (found := limit_of(m)) is not None]
-    keys = common.keys_of(cells) if limited else []
+    if not limited:
+        return None
 
-    def row(one: tuple[Measurement, tuple[str, float]]) -> list[Cell]:
-        m, (name, highest) = one
-        rate = m.rate.value or 0.0
-        own = (Quantity(rate, m.rate.unit), rate / highest, name, Quantity(highest, m.rate.unit))
-        return [*(k.of(m) for k in keys), *own]
+    def of_measurement(cell: Callable[[Measurement], Cell]) -> Callable[[_Limited], Cell]:
+        return lambda row: cell(row[0])
 
-    columns = [
-        *(k.column for k in keys),
-        Column("rate"),
-        Column(f"of the {limit}", "1", "%", 3),
-        Column(limit),
-        Column("which is"),
-    ]
-    return Table(columns, made_late(limited, row), title, caption)
+    table = table_of(
+        limited,
+        [
+            *((column, of_measurement(of)) for column, of in common.keys_of(cells)),
+            (Column("rate"), lambda row: quantity(row[0].rate.value, row[0].rate.unit)),
+            (
+                Column(f"of the {limit}", "1", "%", 3),
+                lambda row: (row[0].rate.value or 0.0) / row[1].rate,
+            ),
+            (Column(limit), lambda row: row[1].name),
+            (Column("which is"), lambda row: Quantity(row[1].rate, row[0].rate.unit)),
+        ],
+        title,
+        caption,
+    )
+    return Section(identity, title, [table])
 
 
 def section_of(probe: Probe, result: Result) -> Section | None:
@@ -124,5 +146,4 @@ def section_of(probe: Probe, result: Result) -> Section | None:
         where += f" NOT THE SAME PLACE: the probe ran with {', '.join(differences)}."
     where += " More than 100 % came out of a cache, or the probe met a busy system."
     title = "Per cent of the probe's limits"
-    table = share_table(probe.limit_of, result, title, "limit", where)
-    return Section("probe", title, [table]) if table.rows else None
+    return share_section("probe", title, probe.limit_of, result, "limit", where)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -91,35 +91,8 @@ class Point:
         return "; ".join(part for part in (interval, evidence, self.validity) if part)
 
 
-@dataclass(frozen=True)
-class Described:
-    """What a table needs of a run. `place`: its campaign and step, if it has them. `numbers`: each
-    with the coordinates in which it differs from the others of its run."""
-
-    benchmark: str
-    place: Mapping[str, str]
-    labels: Mapping[str, str]
-    options: Mapping[str, object]
-    ranks: int
-    numbers: Sequence[tuple[Mapping[str, str], Number]]
-
-
-def _described(run: Judged, wanted: str) -> Described:
-    said = described(claimed(run))
-    return replace(said, numbers=_values_of(run, wanted)) if wanted else said
-
-
-def described(run: Claimed) -> Described:
-    """What a table of the runs' own numbers needs."""
-    part = run.part
-    return Described(
-        run.benchmark,
-        {"campaign": part.name, "step": part.step} if part is not None else {},
-        run.labels,
-        run.options,
-        run.ranks,
-        [({}, run.claim.number)],
-    )
+# Each with the coordinates in which it differs from the others of its run.
+_Numbers = Sequence[tuple[Mapping[str, str], Number]]
 
 
 def _text(value: object) -> str:
@@ -153,7 +126,7 @@ def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     return short_of(evidence_of(there), run.result.run)
 
 
-def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
+def _values_of(run: Judged, wanted: str) -> _Numbers:
     """The values of each figure with this name, if a run has several (the partitions of b_eff_io),
     with the coordinates in which they differ; else of the run."""
     figures = run.result.figures_named(wanted)
@@ -188,13 +161,13 @@ def _known_values(runs: Sequence[Judged]) -> list[str]:
     return list(dict.fromkeys(names + [m.access for run in runs for m in run.result.measurements]))
 
 
-def _axes_of(runs: Sequence[Described]) -> list[dict[str, str]]:
+def _axes_of(runs: Sequence[Claimed]) -> list[dict[str, str]]:
     """The axes of each run: benchmark, campaign and step, the axes of its campaign or else the
     options that differ among its like, and ranks; without what is the same for all."""
     every = [
         {
             "benchmark": run.benchmark,
-            **run.place,
+            **({"campaign": part.name, "step": part.step} if (part := run.part) else {}),
             **run.labels,
             **{
                 name: spelled(value)
@@ -221,7 +194,8 @@ def _axes_of(runs: Sequence[Described]) -> list[dict[str, str]]:
 
 def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -> list[Point]:
     """`by` names the axes that distinguish points; by default all that differ."""
-    points = points_of_described([_described(run, value) for run in runs], by)
+    numbers = [_values_of(run, value) for run in runs] if value else ()
+    points = points_of_claims([claimed(run) for run in runs], by, numbers)
     if value and value not in _known_values(runs):
         raise EffioError(
             f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
@@ -229,18 +203,22 @@ def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -
     return points
 
 
-def points_of_described(runs: Sequence[Described], by: Sequence[str] = ()) -> list[Point]:
+def points_of_claims(
+    runs: Sequence[Claimed], by: Sequence[str] = (), numbers: Sequence[_Numbers] = ()
+) -> list[Point]:
+    """`numbers`: those of each run; by default the run's own number."""
+    numbers = numbers or [[({}, run.claim.number)] for run in runs]
     all_axes = [
         {**axes, **own}
-        for axes, run in zip(_axes_of(runs), runs, strict=True)
-        for own, _ in run.numbers
+        for axes, some in zip(_axes_of(runs), numbers, strict=True)
+        for own, _ in some
     ]
     known = list(dict.fromkeys(name for axes in all_axes for name in axes))
     for name in by:
         if name not in known:
             raise EffioError(f"'{name}' does not differ among these runs{nearest(name, known)}")
     found: dict[object, Point] = {}
-    for axes, number in zip(all_axes, (one for run in runs for _, one in run.numbers), strict=True):
+    for axes, number in zip(all_axes, (one for some in numbers for _, one in some), strict=True):
         chosen = {name: axes.get(name, "") for name in (by or known)}
         key = (*chosen.items(), number.name, number.unit)
         point = found.setdefault(key, Point(chosen, number.name, number.unit))

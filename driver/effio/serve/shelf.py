@@ -13,9 +13,10 @@ from typing import Any
 
 from effio import text as fmt
 from effio.campaign.state import series_name
+from effio.judge.gather import counting_of
 from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
-from effio.report.campaign import counting_of, read_all
+from effio.report.campaign import read_all
 from effio.report.claims import Claimed
 from effio.report.indexed import Known
 from effio.report.listing import NUMBER, axes_of, grouped, line_of, verdict_of

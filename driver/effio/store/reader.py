@@ -27,7 +27,7 @@ from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
 from effio.store.notes import Notes, tags_of
 from effio.store.records import End, Figure, Measurement, Run
-from effio.store.run_record import RunRecord
+from effio.store.run_record import CampaignPart, RunRecord
 
 MAX_FILE_BYTES = 4 << 30
 MAX_LINE_BYTES = 32 << 20
@@ -63,6 +63,11 @@ class Result:
     def is_imported(self) -> bool:
         """Another program measured: effio judged nothing."""
         return "imported" in self.run.extra
+
+    @property
+    def part(self) -> CampaignPart | None:
+        """What it is in its campaign, if it belongs to one."""
+        return self.record.campaign if self.record is not None else None
 
     @property
     def tags(self) -> list[str]:

@@ -31,7 +31,7 @@ def _flat(prefix: str, values: dict[str, Any]) -> Row:
 
 def _campaign(result: Result) -> Row:
     """Which point of which campaign it is; each axis is its own column."""
-    part = result.record.campaign if result.record is not None else None
+    part = result.part
     return {
         "campaign": part.name if part else None,
         "step": part.step if part else None,

@@ -3,7 +3,7 @@
 errors and the system. Made from members that all measurements share; a benchmark's own module uses
 it as `common.…`."""
 
-from effio.report.common.caches import cache_findings, cache_section, cache_shares
+from effio.report.common.caches import cache_findings, cache_section
 from effio.report.common.collective import collective_findings
 from effio.report.common.counts import ONE_REPETITION, claimed, interval_of
 from effio.report.common.course import course, one_way_finding
@@ -59,7 +59,6 @@ __all__ = [
     "access_style",
     "cache_findings",
     "cache_section",
-    "cache_shares",
     "call_time_figure",
     "call_time_table",
     "cell_name",

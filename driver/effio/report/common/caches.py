@@ -3,40 +3,47 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from effio.report.common.names import unique
-from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table
+from effio.report.common.names import grouped, unique
+from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table, table_of
 from effio.store.evidence import Place, evidence_of, methods_of, place_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
 
 @dataclass(frozen=True)
-class CacheShare:
-    """For the bytes of one access: what fraction came from, or went to, where."""
+class _Access:
+    """The measurements of one access that moved bytes."""
 
-    access: str
-    bytes: int
-    of: Mapping[Place, float]
-    cells: Sequence[Measurement] = ()
+    name: str
+    cells: Sequence[Measurement]
 
+    @cached_property
+    def bytes(self) -> Mapping[Place, int]:
+        """Where they came from, or went to."""
+        found: dict[Place, int] = dict.fromkeys(Place, 0)
+        for m in self.cells:
+            found[Place.of(m)] += m.bytes
+        return found
 
-def cache_shares(result: Result) -> list[CacheShare]:
-    amounts: dict[str, dict[Place, int]] = defaultdict(lambda: defaultdict(int))
-    cells: dict[str, list[Measurement]] = defaultdict(list)
-    for m in result.measurements:
-        if m.bytes > 0:
-            amounts[m.access][Place.of(m)] += m.bytes
-            cells[m.access].append(m)
-    shares = []
-    for access, by_verdict in amounts.items():
-        total = sum(by_verdict.values())
-        of = {verdict: count / total for verdict, count in by_verdict.items()}
-        shares.append(CacheShare(access, total, of, cells[access]))
-    return shares
+    @property
+    def total(self) -> int:
+        return sum(self.bytes.values())
+
+    def known(self, member: str) -> list[Any]:
+        """What is known of a member of their `cache`."""
+        values = [getattr(m.cache, member) for m in self.cells if m.cache]
+        return [value for value in values if value is not None]
+
+    @property
+    def reason(self) -> str:
+        """Of the measurement that moved most."""
+        most = max(self.cells, key=lambda m: m.bytes)
+        return most.cache.reason if most.cache else ""
 
 
 _TITLES: Mapping[Place, str] = {
@@ -86,43 +93,29 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     return [Finding(text, "caches", levels.get(place, "warn"), "cache")]
 
 
-def _evidence(shares: Sequence[CacheShare]) -> Table:
-    """Sums and means over the measurements; the reason is that of the one that moved most."""
+def _evidence(accesses: Sequence[_Access]) -> Table:
+    """Sums and means over the measurements."""
 
-    def mean(values: Sequence[float | None]) -> float | None:
-        known = [v for v in values if v is not None]
-        return sum(known) / len(known) if known else None
+    def mean(member: str) -> Callable[[_Access], Cell]:
+        return lambda access: sum(known) / len(known) if (known := access.known(member)) else None
 
-    def total(values: Sequence[int | None]) -> int | None:
-        known = [v for v in values if v is not None]
-        return sum(known) if known else None
+    def total(member: str) -> Callable[[_Access], Cell]:
+        return lambda access: sum(known) if (known := access.known(member)) else None
 
-    rows: list[list[Cell]] = []
-    for s in shares:
-        known = [m.cache for m in s.cells if m.cache]
-        most = max(s.cells, key=lambda m: m.bytes, default=None)
-        rows.append(
-            [
-                s.access,
-                ", ".join(methods_of(s.cells)) or "none",
-                mean([c.resident_before_fraction for c in known]),
-                mean([c.resident_after_fraction for c in known]),
-                total([c.unwritten_bytes for c in known]),
-                total([c.others_bytes for c in known]),
-                most.cache.reason if most is not None and most.cache else "",
-            ]
-        )
-    return Table(
+    return table_of(
+        accesses,
         [
-            Column("access"),
-            Column("done against caches"),
-            Column("in memory before", "1", "%", 3),
-            Column("in memory after", "1", "%", 3),
-            Column("sync need not write", "B"),
-            Column("others at the device", "B"),
-            Column("why (largest measurement)"),
+            (Column("access"), lambda access: access.name),
+            (
+                Column("done against caches"),
+                lambda access: ", ".join(methods_of(access.cells)) or "none",
+            ),
+            (Column("in memory before", "1", "%", 3), mean("resident_before_fraction")),
+            (Column("in memory after", "1", "%", 3), mean("resident_after_fraction")),
+            (Column("sync need not write", "B"), total("unwritten_bytes")),
+            (Column("others at the device", "B"), total("others_bytes")),
+            (Column("why (largest measurement)"), lambda access: access.reason),
         ],
-        rows,
         "What was done about caches, and what was seen",
         "Done against caches: what was effective in every measurement of an access. In memory: the"
         " share of the files in the page cache of the node, the mean over the measurements. Sync"
@@ -131,32 +124,30 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
     )
 
 
-def cache_section(result: Result) -> Section | None:
-    """None where no bytes were moved, as by operations on names."""
-    rows: list[list[Cell]] = []
-    shares = cache_shares(result)
-    if not shares:
-        return None
-    for s in shares:
-        order = (Place.DEVICE, Place.SERVERS, Place.MIXED, Place.CACHE, Place.UNKNOWN)
-        reported = [s.of.get(place, 0.0) for place in order]
-        rows.append([s.access, s.bytes, *reported])
-    table = Table(
+def _places(accesses: Sequence[_Access]) -> Table:
+    def share(place: Place) -> Callable[[_Access], Cell]:
+        return lambda access: access.bytes[place] / access.total
+
+    return table_of(
+        accesses,
         [
-            Column("access"),
-            Column("data", "B"),
-            Column("device", "1", "%", 3),
-            Column("servers", "1", "%", 3),
-            Column("mixed", "1", "%", 3),
-            Column("cache", "1", "%", 3),
-            Column("unknown", "1", "%", 3),
+            (Column("access"), lambda access: access.name),
+            (Column("data", "B"), lambda access: access.total),
+            *((Column(place.value, "1", "%", 3), share(place)) for place in Place),
         ],
-        rows,
         "Where the bytes came from or went to",
         "Share of the bytes by what the counters of processes and block devices saw during each "
         "measurement. Writes count as device when they had reached it before the clock stopped. "
         "Servers: the bytes crossed this node's network; what the servers' own caches did is not "
         "known.",
     )
-    seen = [_evidence(shares)] if any(m.cache for s in shares for m in s.cells) else []
-    return Section("caches", "Cache or device", [table, *seen])
+
+
+def cache_section(result: Result) -> Section | None:
+    """None where no bytes were moved, as by operations on names."""
+    moved = [m for m in result.measurements if m.bytes > 0]
+    accesses = [_Access(*one) for one in grouped(moved, lambda m: m.access).items()]
+    if not accesses:
+        return None
+    seen = [_evidence(accesses)] if any(m.cache for m in moved) else []
+    return Section("caches", "Cache or device", [_places(accesses), *seen])

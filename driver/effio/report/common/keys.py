@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from effio.report.common.names import unique
 from effio.report.model import Cell, Column
 from effio.store.option_values import place_unit
 from effio.store.records import Measurement
 
-
-@dataclass(frozen=True)
-class Key:
-    column: Column
-    of: Callable[[Measurement], Cell]
+# A column and its cell for a measurement, as `table_of` takes them.
+Key = tuple[Column, Callable[[Measurement], Cell]]
 
 
 def _coordinate(name: str) -> Key:
@@ -26,7 +22,7 @@ def _coordinate(name: str) -> Key:
         return value if isinstance(value, (str, int, float)) else None
 
     title = name.removesuffix("_bytes").removesuffix("_seconds").replace("_", " ")
-    return Key(Column(title, place_unit(name)), of)
+    return Column(title, place_unit(name)), of
 
 
 def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
@@ -35,12 +31,12 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
     places = {id(m.where): m.where for m in measurements}
     names = unique(name for where in places.values() for name in where)
     sizes = [n for n in names if n.endswith("_bytes")]
-    candidates = [
-        Key(Column("access"), lambda m: m.access),
-        Key(Column("pattern"), lambda m: m.pattern),
+    candidates: list[Key] = [
+        (Column("access"), lambda m: m.access),
+        (Column("pattern"), lambda m: m.pattern),
         *map(_coordinate, [*sizes, *(n for n in names if n not in sizes)]),
-        Key(Column("ranks", "1"), lambda m: m.ranks),
-        Key(Column("repetition", "1"), lambda m: m.repetition),
+        (Column("ranks", "1"), lambda m: m.ranks),
+        (Column("repetition", "1"), lambda m: m.repetition),
     ]
     chosen = candidates[:1]
     # Most of many measurements repeat others: those that differ in nothing else count once.
@@ -80,7 +76,7 @@ def _refined(
 ) -> tuple[list[int], int]:
     """The group of each measurement, with one more key, and how many groups there are."""
     numbers: dict[tuple[int, Cell], int] = {}
-    of = key.of
+    _, of = key
     finer = [
         numbers.setdefault((group, of(m)), len(numbers))
         for group, m in zip(groups, measurements, strict=True)

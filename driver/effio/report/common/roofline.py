@@ -104,7 +104,7 @@ def _note(m: Measurement) -> str:
 
 def _table(cells: Sequence[Measurement]) -> Table:
     columns: list[tuple[Column, Callable[[Measurement], Cell]]] = [
-        *((key.column, key.of) for key in keys_of(cells)),
+        *keys_of(cells),
         (Column("bytes of a call", "B"), operation_bytes),
         (Column("calls in a second", "calls/s"), lambda m: m.operations / m.total_seconds),
         (Column("bandwidth", "B/s"), lambda m: m.rate.value),

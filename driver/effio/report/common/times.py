@@ -192,7 +192,7 @@ def call_time_table(measurements: Iterable[Measurement]) -> Table:
     held = any(m.response_times for m in timed)
     percentiles = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9"}
     columns: list[tuple[Column, Callable[[Measurement], Cell]]] = [
-        *((key.column, key.of) for key in keys_of(timed)),
+        *keys_of(timed),
         (Column("calls", "1"), _percentile("call_times", "count")),
         *(
             (Column(title, "s", digits=3), _percentile("call_times", name))
