@@ -8,30 +8,31 @@ import msgspec
 import pytest
 
 from driver import made
-from effio.report import common
+from effio.report.common.course import course, one_way_finding
+from effio.report.common.ratios import factor_of
 from effio.store.members import Members, members_of
 from effio.store.records import Measurement
 
 
 def test_slices_end_with_the_measurement() -> None:
     # mdtest's removal: 1.75 s, and a slice of zeros behind it.
-    assert common.course([218.0, 182.0, 0.0], 1.0, 1.75) == ([0.5, 1.375], [218.0, 182.0 / 0.75])
+    assert course([218.0, 182.0, 0.0], 1.0, 1.75) == ([0.5, 1.375], [218.0, 182.0 / 0.75])
     # A last slice of a hundredth of the others is chance.
-    assert common.course([10.0, 10.0, 1.0], 1.0, 2.01) == ([0.5, 1.5], [10.0, 10.0])
+    assert course([10.0, 10.0, 1.0], 1.0, 2.01) == ([0.5, 1.5], [10.0, 10.0])
     # All that there is, however short.
-    assert common.course([400.0, 0.0], 1.0, 0.05) == ([0.025], [8000.0])
+    assert course([400.0, 0.0], 1.0, 0.05) == ([0.025], [8000.0])
 
 
 def test_slices_that_no_clock_could_show_apart() -> None:
-    assert common.course([1.0, 1.0, 1.0], 1e-320, 1.0) == ([], [])
-    assert common.course([1e308, 1.0], 1e-6, 2e-6)[1] == [None, 1e6]
+    assert course([1.0, 1.0, 1.0], 1e-320, 1.0) == ([], [])
+    assert course([1e308, 1.0], 1e-6, 2e-6)[1] == [None, 1e6]
 
 
 def test_three_or_four_in_order_are_not_a_drift() -> None:
     """Chance puts three in order in two of six cases, four in two of 24. From five on the test of
     all repetitions says so."""
     # The rates of the first hour's mdtest.
-    found = common.one_way_finding({"creates": [7955, 1879, 996]}, "op/s", "rates")
+    found = one_way_finding({"creates": [7955, 1879, 996]}, "op/s", "rates")
     assert found is not None
     assert found.level == "info"
     assert found.text == (
@@ -40,7 +41,7 @@ def test_three_or_four_in_order_are_not_a_drift() -> None:
         " they drift."
     )
     rising = {f"r{i}": [20.0, 50.0, 60.0, 100.0] for i in range(5)}
-    found = common.one_way_finding(rising, "op/s", "rates")
+    found = one_way_finding(rising, "op/s", "rates")
     assert found is not None
     assert "from 20.00 op/s to 100.0 op/s and 3 more." in found.text
     for values in (
@@ -51,19 +52,19 @@ def test_three_or_four_in_order_are_not_a_drift() -> None:
         [100, 50, 50],
         [100, 80, 60, 40, 20],
     ):
-        assert common.one_way_finding({"creates": values}, "op/s", "rates") is None
+        assert one_way_finding({"creates": values}, "op/s", "rates") is None
 
 
 def test_factors_have_an_interval() -> None:
     # Logarithms ±ln 2 about 0: a factor of 1, and 95 % of a mean of six.
-    found = common.factor_of([(2, 1), (1, 2)] * 3)
+    found = factor_of([(2, 1), (1, 2)] * 3)
     assert found is not None
     assert found.mean == pytest.approx(1)
     assert not found.is_sure
     # s = ln 2·√(6/5), t(5) = 2.571: e^(2.571·0.7593/√6) = 2.219
     assert found.high == pytest.approx(2.219, rel=0.01)
-    assert common.factor_of([(2, 1)] * 4) is None
-    sure = common.factor_of([(2, 1), (2.2, 1), (1.8, 1), (2.1, 1), (1.9, 1)])
+    assert factor_of([(2, 1)] * 4) is None
+    sure = factor_of([(2, 1), (2.2, 1), (1.8, 1), (2.1, 1), (1.9, 1)])
     assert sure is not None
     assert sure.is_sure
 

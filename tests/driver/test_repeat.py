@@ -13,9 +13,9 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
-from effio.report import common
 from effio.report.build import load, report_of
 from effio.report.common.repeat import repeat_lines
+from effio.report.common.system import mpi_name, seconds_of
 from effio.report.model import Figure, Table
 from effio.store.folder import RunFolder
 from effio.store.reader import read_result
@@ -72,7 +72,7 @@ def test_ranks_that_were_chosen_are_named(tmp_path: Path) -> None:
         ("in a shell", "cd '/home/me/a b' && effio run b-eff-io -n 2 --time 12s")
     ]
     # The driver saw more than the engine's own start and end: 60 s.
-    assert common.seconds_of(result) == 61.5
+    assert seconds_of(result) == 61.5
     assert "took 61.5 s" in report_of("run", result).subtitle
     # Whole seconds that are equal do not show that it took none.
     result.record = None
@@ -92,7 +92,7 @@ def test_ranks_that_were_chosen_are_named(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_names_of_mpi_libraries(library: str, name: str) -> None:
-    assert common.mpi_name(library) == name
+    assert mpi_name(library) == name
 
 
 def test_texts_have_no_tabs_and_no_marks_of_another_language(tmp_path: Path) -> None:

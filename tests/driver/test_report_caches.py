@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from driver import made
-from effio.report import common
 from effio.report.build import report_of
+from effio.report.common.caches import cache_findings
 from effio.report.html import cards
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
@@ -50,7 +50,7 @@ def test_a_hint_about_caches_is_given_once(tmp_path: Path) -> None:
     result = read_result(made.write(tmp_path / "run.jsonl", lines))
     headline = report_of("run", result, result.remarks).headline
     writes = [one for one in headline.evidence if not one.reading]
-    (finding,) = common.cache_findings(result, replace(headline, evidence=writes * 2))
+    (finding,) = cache_findings(result, replace(headline, evidence=writes * 2))
     assert finding.text.count("includes the flush") == 1
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio.errors import EffioError
-from effio.report import common
 from effio.report.common.names import grouped
+from effio.report.common.system import mpi_name
 from effio.report.model import Axis, Block, Column, Series, table_of
 from effio.report.plots import plot
 from effio.store.reader import Result
@@ -28,7 +28,7 @@ def _facts(result: Result) -> tuple[str, ...]:
         re.sub(r"[-_]?\d+(\..*)?$", "", node) or node,
         " ".join((fs.type or "", fs.mount_point)).strip() if fs else "",
         str(system.cpu.get("model", "")),
-        common.mpi_name(system.mpi.library),
+        mpi_name(system.mpi.library),
     )
 
 

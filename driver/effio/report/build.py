@@ -11,9 +11,11 @@ from effio.config.site import load_site
 from effio.report import common, registry
 from effio.report.balance import Balance, balance_blocks, balances_of
 from effio.report.card import Card
+from effio.report.common.spread import repeated
+from effio.report.common.system import mpi_name, ranks_on_nodes, seconds_of
 from effio.report.html import render, write_page
 from effio.report.limits import Probe, section_of
-from effio.report.model import Block, Figure, Finding, Headline, Report, Section
+from effio.report.model import Block, Figure, Headline, Report, Section
 from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
@@ -47,20 +49,8 @@ def report_of(
     """The report of one result, with rates as a percentage of a probe's limits if there is one."""
     reporter = registry.reporter_of(result)
     headline = reporter.headline(result)
-    several = common.repeated(result)
-    found: list[Finding | None] = [
-        *common.error_findings(result),
-        common.imported_finding(result),
-        common.crowding_finding(result),
-        common.clock_finding(result),
-        common.sharing_finding(result),
-        *common.precision_findings(result),
-        *common.doubt_findings(result),
-        *common.odd_findings(several),
-        *common.cache_findings(result, headline),
-        *reporter.findings(result),
-    ]
-    findings = [f for f in found if f is not None]
+    several = repeated(result)
+    findings = [*common.findings_of(result, headline, several), *reporter.findings(result)]
     sections = list(reporter.sections(result))
     if probe is not None and (shares := section_of(probe, result)):
         sections.append(shares)
@@ -68,14 +58,14 @@ def report_of(
     if of_peaks := peaks.section(result):
         sections.append(of_peaks)
     ceilings = {**peaks.ceilings(result), **(ceilings or {})}
-    sections += _common_sections(result, several, sections, ceilings)
+    sections += common.sections_of(result, several, sections, ceilings)
     system = result.run.system
     where = result.run.file_system
-    took = common.seconds_of(result)
+    took = seconds_of(result)
     parts = [
-        common.ranks_on_nodes(system.ranks, system.nodes),
+        ranks_on_nodes(system.ranks, system.nodes),
         where.title if where and where.type else "",
-        common.mpi_name(system.mpi.library),
+        mpi_name(system.mpi.library),
         result.run.started,
         f"took {fmt.duration(took)}" if took is not None else "",
     ]
@@ -88,41 +78,6 @@ def report_of(
         subtitle=" · ".join(p for p in parts if p),
         remarks=tuple(remarks),
     )
-
-
-def _common_sections(
-    result: Result,
-    several: Sequence[common.Repeated],
-    own: Sequence[Section],
-    ceilings: Mapping[str, float] | None,
-) -> list[Section]:
-    """What the benchmark's own module has not shown already."""
-    reported = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
-    sections = []
-    cells = result.measurements
-    if "time" not in reported and cells:
-        splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}".strip())
-        if common.has_parts(splits):
-            sections.append(Section("where", "Where the time went", [common.time_figure(splits)]))
-    if "call-times" not in reported:
-        figure = common.call_time_figure(cells, lambda m: m.pattern or m.benchmark)
-        table = common.call_time_table(cells)
-        blocks: list[Block] = [b for b in (figure, table if table.rows else None) if b]
-        if blocks:
-            sections.append(Section("calls", "Call times", blocks))
-    if "roofline" not in reported and (roof := common.roofline(result, ceilings)):
-        sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
-    if cells and result.run.file_system is not None:
-        if caches := common.cache_section(result):
-            sections.append(caches)
-        if hints := common.hint_section(result):
-            sections.append(hints)
-    if sureness := common.sureness_section(result, several):
-        sections.append(sureness)
-    if errors := common.error_section(result):
-        sections.append(errors)
-    sections.append(common.imported_section(result) or common.system_section(result))
-    return sections
 
 
 def write_card(card: Card, paths: Sequence[Path], target: Path) -> Path:

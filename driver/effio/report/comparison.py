@@ -13,7 +13,7 @@ from effio.judge import FEWEST
 from effio.judge.compare import NO_NUMBERS, Comparison, Line, Overall
 from effio.judge.samples import Key, Scalar
 from effio.judge.verdicts import Verdict
-from effio.report.common import access_style, grouped, unique
+from effio.report.common.names import access_style, grouped, unique
 from effio.report.model import (
     Axis,
     Block,

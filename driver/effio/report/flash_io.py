@@ -10,8 +10,9 @@ from dataclasses import replace
 from statistics import fmean
 
 from effio import text as fmt
-from effio.report import common
-from effio.report.common.names import unique
+from effio.report.common.collective import collective_findings
+from effio.report.common.counts import claimed
+from effio.report.common.names import grouped, unique
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
@@ -58,7 +59,7 @@ _File = tuple[tuple[str, str], list[Measurement]]
 
 def _files(result: Result) -> list[_File]:
     """Valid measurements by access and file."""
-    return list(common.grouped(valid(result), lambda m: (m.access, m.pattern)).items())
+    return list(grouped(valid(result), lambda m: (m.access, m.pattern)).items())
 
 
 def _part(measurements: Sequence[Measurement], part: str) -> float:
@@ -238,7 +239,7 @@ class FlashIoReporter(PartsReporter):
         part_finding,
         sync_finding,
         restart_finding,
-        lambda result: common.collective_findings(result.measurements, "files", "backend"),
+        lambda result: collective_findings(result.measurements, "files", "backend"),
         series_finding,
     )
     parts = (Part("files", "Files", (part_figure, repetition_figure, file_table)),)
@@ -257,7 +258,7 @@ class FlashIoReporter(PartsReporter):
                 headline = replace(headline_of(figure, result, context), name=title)
                 cells = valid(result, "read" if name == "flash_io_restart" else "write")
                 synced = name == "flash_io_synced"
-                return common.claimed(headline, result, cells, figure, after_sync=synced)
+                return claimed(headline, result, cells, figure, after_sync=synced)
         return headline_of(result.figure("flash_io"), result, context)
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:

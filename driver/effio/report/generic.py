@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from effio.report import common
+from effio.report.common import times
+from effio.report.common.counts import claimed, interval_of
+from effio.report.common.names import cell_of, context_of, lies_at
 from effio.report.model import (
     Column,
     Finding,
@@ -38,7 +40,7 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
         verdict,
         criteria_of(figure),
         metric.reason,
-        interval=common.interval_of(figure),
+        interval=interval_of(figure),
     )
 
 
@@ -100,7 +102,7 @@ def figure_table(result: Result) -> Table:
 
 
 def limit_finding(result: Result) -> Finding | None:
-    return common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
+    return times.limit_finding(times.time_splits(result.measurements, lambda m: m.access))
 
 
 class GenericReporter(PartsReporter):
@@ -109,16 +111,16 @@ class GenericReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         if not result.figures:
-            return headline_of(None, result, common.context_of(result))
+            return headline_of(None, result, context_of(result))
         last = result.figures[-1]
         there = [
             m
             for m in result.measurements
-            if common.lies_at({**m.where, "access": m.access, "pattern": m.pattern}, last.where)
+            if lies_at({**m.where, "access": m.access, "pattern": m.pattern}, last.where)
         ]
-        place = common.cell_of(last, result.figures_named(last.name))
-        context = ", ".join(filter(None, [place, common.context_of(result, there)]))
-        return common.claimed(headline_of(last, result, context), result, there, last)
+        place = cell_of(last, result.figures_named(last.name))
+        context = ", ".join(filter(None, [place, context_of(result, there)]))
+        return claimed(headline_of(last, result, context), result, there, last)
 
 
 REPORTER = GenericReporter()

@@ -5,7 +5,8 @@ which phase of it, and which phase met which. How to read it: docs/benchmarks/in
 from __future__ import annotations
 
 from effio import text as fmt
-from effio.report import common
+from effio.report.common.counts import interval_of
+from effio.report.common.names import context_of, unique
 from effio.report.model import Axis, Column, Finding, Headline, Panel, Table, table_of
 from effio.report.model import Figure as Picture
 from effio.report.parts import Part, PartsReporter, known, member, value_of, word
@@ -64,7 +65,7 @@ def _interval(figure: Figure) -> str:
     ends = _ends(figure)
     if ends is None or figure.samples is None:
         one = figure.samples is None or figure.samples.count < 2
-        return "one round says nothing about the next" if one else common.interval_of(figure)
+        return "one round says nothing about the next" if one else interval_of(figure)
     return f"{' to '.join(ends)} (95 %, {fmt.count_of(figure.samples.count, 'round')})"
 
 
@@ -118,7 +119,7 @@ def _matrix(result: Result) -> Picture | None:
     figures = result.figures_named("slow_down")
     # Columns in the order of the rows, so that a group and itself are on the diagonal.
     columns = sorted(
-        common.unique(_word(f, "others") for f in figures),
+        unique(_word(f, "others") for f in figures),
         key=lambda groups: [int(n) for n in groups.split(",") if n.isdecimal()],
     )
     cells = {(_word(f, "group"), _word(f, "others")): f.metric.value for f in figures}
@@ -182,7 +183,7 @@ class InterferenceReporter(PartsReporter):
 
     def headline(self, result: Result) -> Headline:
         most = next(iter(_known(result, "slow_down")), None)
-        name, context = "largest slow-down", common.context_of(result)
+        name, context = "largest slow-down", context_of(result)
         if most is None:
             missing = "no group was measured next to another"
             return Headline(name, None, "1", context, missing=missing)

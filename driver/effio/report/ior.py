@@ -13,8 +13,11 @@ from statistics import mean
 import msgspec
 
 from effio import text as fmt
-from effio.report import common, generic
+from effio.report import generic
 from effio.report.common import certainty
+from effio.report.common.counts import claimed
+from effio.report.common.course import course, one_way_finding
+from effio.report.common.names import access_style, cell_of, context_of, grouped, lies_at
 from effio.report.model import (
     Axis,
     Cell,
@@ -197,7 +200,7 @@ def _course(m: Measurement, style: int) -> Series | None:
     amounts, seconds = slices.bytes, slices.slice_seconds
     if len(amounts) < _FEWEST_SLICES or (seconds or 0) <= 0:
         return None
-    middles, rates = common.course(amounts, seconds, detail.span_seconds.get("transfer", 0.0))
+    middles, rates = course(amounts, seconds, detail.span_seconds.get("transfer", 0.0))
     return Series(f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}", middles, rates, style)
 
 
@@ -210,7 +213,7 @@ def _may_have_course(m: Measurement) -> bool:
 
 def rate_by_time(result: Result) -> Figure | None:
     panels = []
-    for access, some in common.grouped(result.measurements, lambda m: m.access).items():
+    for access, some in grouped(result.measurements, lambda m: m.access).items():
         sliced = having(some, "time_series")
         several = [(style, m) for style, m in enumerate(sliced) if _may_have_course(m)]
         series = [one for style, m in several if (one := _course(m, style))]
@@ -233,13 +236,13 @@ def rate_by_size(result: Result) -> Figure | None:
     if len(sizes) < 2:
         return None
     series = []
-    for access, of_access in common.grouped(result.measurements, lambda m: m.access).items():
+    for access, of_access in grouped(result.measurements, lambda m: m.access).items():
         counted = [m for m in of_access if m.valid and m.rate.value is not None]
-        by_size = common.grouped(counted, _transfer)
+        by_size = grouped(counted, _transfer)
         found = [[m.rate.value or 0.0 for m in by_size.get(size, [])] for size in sizes]
         means = [sum(rates) / len(rates) if rates else None for rates in found]
         best = [max(rates, default=None) for rates in found]
-        series.append(Series(access, list(sizes), means, common.access_style(access), best))
+        series.append(Series(access, list(sizes), means, access_style(access), best))
     return plot(
         "rate-by-size",
         "Rate by transfer size",
@@ -256,9 +259,9 @@ def _one_way(result: Result) -> Finding | None:
     some = sorted((m for m in valid(result) if m.rate.value), key=lambda m: m.repetition)
     rates = {
         f"{access} {fmt.quantity(size, 'B')}": [m.rate.value or 0.0 for m in of]
-        for (access, size), of in common.grouped(some, lambda m: (m.access, _transfer(m))).items()
+        for (access, size), of in grouped(some, lambda m: (m.access, _transfer(m))).items()
     }
-    return common.one_way_finding(rates, "B/s", "results")
+    return one_way_finding(rates, "B/s", "results")
 
 
 def _worst(
@@ -398,19 +401,17 @@ class IorReporter(PartsReporter):
                 mine = [
                     m
                     for m in valid(result, name.removesuffix("_bandwidth"))
-                    if common.lies_at(m.where, best.where)
+                    if lies_at(m.where, best.where)
                 ]
                 words = [
-                    common.cell_of(best, rates),
-                    common.context_of(result, mine),
+                    cell_of(best, rates),
+                    context_of(result, mine),
                     certainty.doubt_of_first(best, rates, "highest"),
                 ]
                 context = ", ".join(filter(None, words))
-                return common.claimed(
-                    generic.headline_of(best, result, context), result, mine, best
-                )
+                return claimed(generic.headline_of(best, result, context), result, mine, best)
         figure = result.figure("write_bandwidth")
-        return generic.headline_of(figure, result, common.context_of(result))
+        return generic.headline_of(figure, result, context_of(result))
 
 
 REPORTER = IorReporter()

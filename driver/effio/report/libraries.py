@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from effio import text as fmt
-from effio.report import common
 from effio.report.common import certainty
+from effio.report.common.collective import collective_findings
+from effio.report.common.counts import ONE_REPETITION, claimed
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -359,7 +360,7 @@ def _claimed_write(result: Result, members: Members, fastest: FigureRecord) -> H
     )
     place = _where_text(members.fastest_write.as_dict()) if members.fastest_write else ""
     cells = [m for m in valid(result, "write") if _where_text(m.where) == place]
-    headline = common.claimed(headline, result, cells, after_sync=members.until_on_storage)
+    headline = claimed(headline, result, cells, after_sync=members.until_on_storage)
     rates: dict[str, list[float]] = {}
     for m in valid(result, "write"):
         if (rate := _rate_of_write(m, members)) is not None:
@@ -375,14 +376,14 @@ def _claimed_write(result: Result, members: Members, fastest: FigureRecord) -> H
         why = certainty.ONCE if min(map(len, rates.values())) < 2 else certainty.FEW
         why = certainty.OVERLAP if all(intervals.values()) else why
         doubt = f"not known to be the fastest: {why}"
-    return replace(headline, interval=shown or common.ONE_REPETITION, context=doubt)
+    return replace(headline, interval=shown or ONE_REPETITION, context=doubt)
 
 
 class LibrariesReporter(PartsReporter):
     finders = (
         overhead_finding,
         hint_findings,
-        lambda result: common.collective_findings(result.measurements, "library-rates", "library"),
+        lambda result: collective_findings(result.measurements, "library-rates", "library"),
     )
     parts = (
         Part(

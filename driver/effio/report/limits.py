@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.report import common
+from effio.report.common.keys import keys_of
+from effio.report.common.names import context_of, is_message, operation_bytes
 from effio.report.model import Cell, Column, Quantity, Section, table_of
 from effio.report.parts import quantity
 from effio.store.reader import Result
@@ -68,7 +69,7 @@ class Probe:
 
     def limit_of(self, m: Measurement) -> Limit | None:
         """The limit that holds for a measurement, in its unit."""
-        if common.is_message(m):
+        if is_message(m):
             return None
         if m.rate.unit == "op/s":
             name = _NAMES.get(m.access, "") if m.pattern == "file" else ""
@@ -77,7 +78,7 @@ class Probe:
         if m.rate.unit != "B/s" or m.access == "mixed":
             return None
         access = "read" if "read" in m.access else "write"
-        each = common.operation_bytes(m)
+        each = operation_bytes(m)
         if access == "read" and 0 < each <= _SMALL:
             found = self._value(SMALL_READS)
             return Limit(found.name, found.rate * each) if found is not None else None
@@ -122,7 +123,7 @@ def share_section(
     table = table_of(
         limited,
         [
-            *((column, of_measurement(of)) for column, of in common.keys_of(cells)),
+            *((column, of_measurement(of)) for column, of in keys_of(cells)),
             (Column("rate"), lambda row: quantity(row[0].rate.value, row[0].rate.unit)),
             (
                 Column(f"of the {limit}", "1", "%", 3),
@@ -140,7 +141,7 @@ def share_section(
 def section_of(probe: Probe, result: Result) -> Section | None:
     """Every rate of the run as a percentage of its limit; none where no limit applies."""
     run = probe.result.run
-    where = f"Limits of {probe.name}: {common.context_of(probe.result)}, {run.started}."
+    where = f"Limits of {probe.name}: {context_of(probe.result)}, {run.started}."
     differences = probe.differences(result)
     if differences:
         where += f" NOT THE SAME PLACE: the probe ran with {', '.join(differences)}."

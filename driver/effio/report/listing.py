@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from effio import text as fmt
 from effio.campaign.expression import spelled
 from effio.report import claims
-from effio.report.common import seconds_of
+from effio.report.common.system import seconds_of
 from effio.report.registry import reporter_of
 from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder

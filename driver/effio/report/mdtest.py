@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from effio import text as fmt
-from effio.report import common
 from effio.report.common import certainty
+from effio.report.common.counts import interval_of
+from effio.report.common.course import course, one_way_finding
 from effio.report.common.names import context_of, grouped
 from effio.report.generic import reasons_of
 from effio.report.model import (
@@ -153,18 +154,18 @@ def _over_time(m: Measurement) -> Series | None:
     reported = members_of(m).rate_over_time
     if (reported.slice_seconds or 0) <= 0:
         return None
-    middles, rates = common.course(reported.operations, reported.slice_seconds, m.total_seconds)
+    middles, rates = course(reported.operations, reported.slice_seconds, m.total_seconds)
     if len(rates) < 3:
         return None
     return Series(f"iteration {m.repetition}", middles, rates, m.repetition - 1)
 
 
-def one_way_finding(result: Result) -> Finding | None:
+def _one_way(result: Result) -> Finding | None:
     rates: dict[str, list[float]] = {}
     for m in sorted(_of_items(valid(result)), key=lambda m: m.repetition):
         if m.rate.value:
             rates.setdefault(_cell_text(_cell(m)), []).append(m.rate.value)
-    return common.one_way_finding(rates, "op/s", "rates")
+    return one_way_finding(rates, "op/s", "rates")
 
 
 def time_figure(result: Result) -> Figure | None:
@@ -255,7 +256,7 @@ def on_disk_findings(result: Result) -> list[Finding]:
 
 
 class MdtestReporter(PartsReporter):
-    finders = (on_disk_findings, one_way_finding, tree_findings, balance_finding)
+    finders = (on_disk_findings, _one_way, tree_findings, balance_finding)
     parts = (
         Part("rates-by-phase", "Rates", (rate_figure, rate_table)),
         Part("balance", "Balance of the ranks", (balance_table,)),
@@ -281,7 +282,7 @@ class MdtestReporter(PartsReporter):
             anchor="rates",
             counts=_counts(result),
             # The reason for a missing value also explains the missing interval.
-            interval="" if first.metric.reason else common.interval_of(first),
+            interval="" if first.metric.reason else interval_of(first),
         )
 
 

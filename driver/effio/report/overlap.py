@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from effio import text as fmt
-from effio.report import common
 from effio.report.common import certainty
-from effio.report.common.names import grouped
+from effio.report.common.counts import claimed
+from effio.report.common.names import context_of, grouped
 from effio.report.model import (
     Axis,
     Column,
@@ -26,7 +26,7 @@ from effio.report.model import (
 )
 from effio.report.parts import Part, PartsReporter, known, member, number, value_at, value_of, word
 from effio.report.plots import by_case, means, plot
-from effio.store.evidence import short_of
+from effio.store.evidence import evidence_of, short_of
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
@@ -124,7 +124,7 @@ def cell_table(result: Result) -> Table:
     cells = _cells(result)
 
     def evidence(f: FigureRecord) -> str:
-        return short_of(common.evidence_of(cells.get(_key(f), []), result.run.simulated))
+        return short_of(evidence_of(cells.get(_key(f), []), result.run.simulated))
 
     return table_of(
         _with_size(result.figures_named("hidden_share")),
@@ -258,12 +258,12 @@ class OverlapReporter(PartsReporter):
         figure = result.figure("overlap")
         if figure is None:
             missing = "the run ended before its means were known"
-            return Headline("overlap", None, "1", common.context_of(result), missing=missing)
+            return Headline("overlap", None, "1", context_of(result), missing=missing)
         best = figure.detail.get("best")
         at = best if isinstance(best, dict) else {}
         hidden = next((f for f in result.figures_named("hidden_share") if f.where == at), None)
         cell = _cells(result).get(_key(hidden), []) if hidden else []
-        context = common.context_of(result, cell)
+        context = context_of(result, cell)
         if isinstance(best, dict):
             names = ("access", "method", "work")
             access, method, work = (fmt.plain(at.get(k, ""), 20) for k in names)
@@ -278,7 +278,7 @@ class OverlapReporter(PartsReporter):
             anchor="hidden",
             share=True,
         )
-        return common.claimed(headline, result, cell, hidden)
+        return claimed(headline, result, cell, hidden)
 
 
 REPORTER = OverlapReporter()

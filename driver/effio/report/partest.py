@@ -10,7 +10,7 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from effio import text as fmt
-from effio.report import common
+from effio.report.common.names import grouped, unique
 from effio.report.generic import limit_finding
 from effio.report.model import Axis, Cell, Column, Figure, Finding, Series, Table, table_of
 from effio.report.parts import Part, member, valid
@@ -45,9 +45,7 @@ _OPENING = ("create", "create_close", "open")
 def rate_figure(result: Result) -> Figure | None:
     """What has no chunks is next to each size of them."""
     rates = result.figures_named("bandwidth")
-    sizes = common.unique(
-        f.where["chunk_bytes"] for f in rates if f.where.get("chunk_bytes") is not None
-    )
+    sizes = unique(f.where["chunk_bytes"] for f in rates if f.where.get("chunk_bytes") is not None)
     placed = []
     for f in rates:
         own = f.where.get("chunk_bytes")
@@ -73,7 +71,7 @@ def _name(place: _Place, axes: Sequence[Coordinate]) -> str:
 
 def phase_figure(result: Result) -> Figure | None:
     axes = coordinates(result)
-    cells = common.grouped(valid(result), lambda m: _place(m, axes))
+    cells = grouped(valid(result), lambda m: _place(m, axes))
     names = [_name(place, axes) for place in cells]
     series: list[Series] = []
     for phase in (p for p in _PHASES if any(p in m.seconds for m in valid(result))):

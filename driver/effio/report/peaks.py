@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from effio import text as fmt
 from effio.config.site import PeakSettings, StoragePeak
 from effio.judge.samples import Judged, Key, Side, key_of
-from effio.report import common
+from effio.report.common.names import is_message
 from effio.report.limits import Limit, share_section
 from effio.report.model import Cell, Column, Quantity, Section, Table
 from effio.report.registry import reporter_of
@@ -78,7 +78,7 @@ class SitePeaks:
         if m.rate.unit != "B/s":
             return None
         memory = m.cache is not None and m.cache.verdict == "cache"
-        return self._limit(m.nodes, common.is_message(m), memory)
+        return self._limit(m.nodes, is_message(m), memory)
 
     def limit_of_run(self, result: Result, memory: bool) -> Limit | None:
         """The limit for the number of a whole run, a rate."""

@@ -18,7 +18,8 @@ from effio.judge.repetitions import Statement, statement
 from effio.judge.samples import Judged
 from effio.report import model
 from effio.report.claims import Claimed, Number, claimed
-from effio.report.common import interval_of, lies_at
+from effio.report.common.counts import interval_of
+from effio.report.common.names import lies_at
 from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Quantity, Table
 from effio.report.parts import differing
 from effio.report.registry import reporter_of

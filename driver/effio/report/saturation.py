@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from effio.report import common
 from effio.report.common import certainty
+from effio.report.common.counts import claimed
+from effio.report.common.names import context_of
 from effio.report.model import Headline
 from effio.report.parts import known, value_of
 from effio.report.study import StudyReporter, cells_of, enough_findings
@@ -41,7 +42,7 @@ class SaturationReporter(StudyReporter):
         where = [
             operation_of(most),
             place_of(most, varying(result.figures_named("enough_ranks"), coordinates(result))),
-            common.context_of(result),
+            context_of(result),
         ]
         headline = Headline(
             _NAME,
@@ -50,7 +51,7 @@ class SaturationReporter(StudyReporter):
             ", ".join(filter(None, where)),
             anchor="study-rates",
         )
-        return common.claimed(headline, result, cells_of(result, most, {access}))
+        return claimed(headline, result, cells_of(result, most, {access}))
 
 
 REPORTER = SaturationReporter()

@@ -24,13 +24,14 @@ from effio.judge.samples import Judged, Sample, samples_of
 from effio.judge.selection import Picked, coordinate, select
 from effio.judge.statistics import Summary
 from effio.judge.systems import MeasuredSystem
-from effio.report import common
 from effio.report.acceptance import matrix, summary_text
+from effio.report.common.hints import hint_section
 from effio.report.common.names import grouped, unique
+from effio.report.common.system import ranks_on_nodes
 from effio.report.comparison import place, varying
 from effio.report.model import Cell, Column, Section, Table, table_of
 from effio.store.folder import RESULT, RunFolder
-from effio.store.option_values import coordinate_text
+from effio.store.option_values import coordinate_text, option_text
 from effio.store.records import Measurement
 from effio.store.safe_files import sha256_of
 
@@ -325,7 +326,7 @@ def options_table(runs: Sequence[Judged]) -> Table:
         for name, value in run.result.run.options.items():
             asked = _asked(words, name)
             if asked is not None or value not in (None, "", [], False):
-                rows.append([run.name, name, asked, common.option_text(name, value)])
+                rows.append([run.name, name, asked, option_text(name, value)])
     columns = [Column("run"), Column("option"), Column("asked"), Column("effective")]
     caption = "Without a requested value, the default is effective. Short and classic words: Runs."
     return Table(columns, rows, "Options", caption)
@@ -335,7 +336,7 @@ def hints_table(runs: Sequence[Judged]) -> Table:
     rows: list[list[Cell]] = []
     columns: Sequence[Column] = [Column("hint")]
     for run in runs:
-        section = common.hint_section(run.result)
+        section = hint_section(run.result)
         for block in section.blocks if section else ():
             if isinstance(block, Table):
                 columns = block.columns
@@ -374,7 +375,7 @@ def runs_table(runs: Sequence[Judged], systems: Sequence[MeasuredSystem]) -> Tab
         return fmt.plain(" ".join(run.result.run.classic_command or run.result.run.command), 1000)
 
     def ranks(run: Judged) -> str:
-        return common.ranks_on_nodes(run.result.run.system.ranks, run.result.run.system.nodes)
+        return ranks_on_nodes(run.result.run.system.ranks, run.result.run.system.nodes)
 
     return table_of(
         runs,

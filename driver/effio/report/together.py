@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from effio import text as fmt
-from effio.report import common, registry
+from effio.report import registry
+from effio.report.common.names import grouped, unique
+from effio.report.common.system import mpi_name, seconds_of
 from effio.report.model import (
     Axis,
     Block,
@@ -20,6 +22,7 @@ from effio.report.model import (
 )
 from effio.report.parts import differing, quantity
 from effio.report.plots import plot
+from effio.store.option_values import option_text
 from effio.store.reader import Result
 
 # Options that say where results go, not what is measured.
@@ -35,12 +38,12 @@ def _facts(result: Result) -> Mapping[str, str]:
         "nodes": fmt.count_of(system.nodes, "node"),
         "file system": " ".join((fs.type or "", fs.mount_point)).strip() if fs else "",
         "backend": result.run.backend.name if result.run.backend else "",
-        "MPI": common.mpi_name(system.mpi.library),
+        "MPI": mpi_name(system.mpi.library),
         "revision": result.run.engine.revision,
     }
     for name, value in result.run.options.items():
         if name not in _ELSEWHERE and value not in (None, ""):
-            found[f"--{name}"] = f"{name} {common.option_text(name, value)}"
+            found[f"--{name}"] = f"{name} {option_text(name, value)}"
     return found
 
 
@@ -64,7 +67,7 @@ def overview(reports: Sequence[Report], results: Sequence[Result]) -> list[Block
     different ones do not compare."""
     reported = ["" for _ in results]
     blocks: list[Block] = []
-    for benchmark in common.unique(r.benchmark for r in results):
+    for benchmark in unique(r.benchmark for r in results):
         places = [i for i, r in enumerate(results) if r.benchmark == benchmark]
         some = distinctions([results[i] for i in places])
         for place, text in zip(places, some, strict=True):
@@ -117,7 +120,7 @@ def _headline_table(
             ),
             (Column("unit in CSV"), lambda row: row[0].headline.unit),
             (Column("valid"), lambda row: row[0].headline.verdict),
-            (Column("took", "s"), lambda row: common.seconds_of(row[1])),
+            (Column("took", "s"), lambda row: seconds_of(row[1])),
             (Column("differs in"), lambda row: row[2]),
         ],
         "Headlines",
@@ -127,7 +130,7 @@ def _headline_table(
 def across(results: Sequence[Result]) -> list[Block]:
     """What reporters say of several results of their benchmark together."""
     blocks: list[Block] = []
-    for some in common.grouped(results, lambda result: result.benchmark).values():
+    for some in grouped(results, lambda result: result.benchmark).values():
         reporter = registry.reporter_of(some[0])
         if len(some) > 1 and isinstance(reporter, registry.Comparer):
             blocks += reporter.across(some)

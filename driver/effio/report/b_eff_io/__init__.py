@@ -10,7 +10,7 @@ from typing import Any
 
 from effio import text as fmt
 from effio.campaign.file import Chart
-from effio.report import common, generic
+from effio.report import generic
 from effio.report.b_eff_io.page import (
     ACCESSES,
     PAIRS,
@@ -26,6 +26,16 @@ from effio.report.b_eff_io.page import (
 from effio.report.balance import system_names
 from effio.report.charts import Measured, chart_blocks
 from effio.report.common import certainty
+from effio.report.common.counts import claimed
+from effio.report.common.ratios import Factor, factor_of
+from effio.report.common.times import (
+    TimeSplit,
+    call_time_figure,
+    call_time_table,
+    limit_finding,
+    time_figure,
+    time_splits,
+)
 from effio.report.model import (
     Block,
     Cell,
@@ -156,11 +166,11 @@ def systems_blocks(results: Sequence[Result]) -> list[Block]:
     return blocks
 
 
-def time_splits(run: Run) -> list[common.TimeSplit]:
+def _time_splits(run: Run) -> list[TimeSplit]:
     """The times by access and type, with open and close, which belong to types and not to rows."""
     assert run.best is not None
     cells = run.best_cells.all
-    splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}")
+    splits = time_splits(cells, lambda m: f"{m.access} {m.pattern}")
     for split in splits:
         access, _, pattern = split.name.partition(" ")
         figure = run.type_rate(run.best, access, pattern)
@@ -171,7 +181,7 @@ def time_splits(run: Run) -> list[common.TimeSplit]:
     return splits
 
 
-def _interval(factor: common.Factor) -> str:
+def _interval(factor: Factor) -> str:
     low, mean, high = (fmt.significant(v, 3) for v in (factor.low, factor.mean, factor.high))
     pairs = fmt.count_of(factor.pairs, "pair")
     return f"{mean} ({low} to {high} with 95 % confidence, {pairs} of rows)"
@@ -185,7 +195,7 @@ def _small_chunk_finding(run: Run) -> Finding | None:
             small, large = (cells.sure_rate(access, pattern, p) for p in (1, 7))
             if small and large:
                 pairs.append((large, small))
-    factor = common.factor_of(pairs)
+    factor = factor_of(pairs)
     if factor is None or factor.low < 2:
         return None
     return Finding(
@@ -205,7 +215,7 @@ def _alignment_finding(run: Run) -> Finding | None:
                 a, b = (cells.sure_rate(access, pattern, p) for p in (even, odd))
                 if a and b:
                     pairs.append((a, b))
-    factor = common.factor_of(pairs)
+    factor = factor_of(pairs)
     if factor is None:
         return None
     if not factor.is_sure:
@@ -320,23 +330,23 @@ def _cap_finding(run: Run) -> Finding | None:
     )
 
 
-def limit_finding(run: Run) -> Finding | None:
-    return common.limit_finding(time_splits(run))
+def _limit_finding(run: Run) -> Finding | None:
+    return limit_finding(_time_splits(run))
 
 
 def _time_figure(run: Run) -> Figure | None:
-    splits = time_splits(run)
-    return common.time_figure(splits) if splits else None
+    splits = _time_splits(run)
+    return time_figure(splits) if splits else None
 
 
 def _call_times(run: Run) -> list[Block]:
     timed = run.best_cells.all
-    figure = common.call_time_figure(timed, lambda m: m.pattern)
-    return [figure, common.call_time_table(timed)] if figure else []
+    figure = call_time_figure(timed, lambda m: m.pattern)
+    return [figure, call_time_table(timed)] if figure else []
 
 
 _FINDERS: Sequence[Finder[Run]] = (
-    limit_finding,
+    _limit_finding,
     _type_finding,
     _small_chunk_finding,
     _alignment_finding,
@@ -366,7 +376,7 @@ class BeffIoReporter:
         if fs is not None and fs.type:
             context += f", {fs.type}"
         headline = generic.headline_of(final, result, context)
-        headline = common.claimed(headline, result, run.best_cells.all, final)
+        headline = claimed(headline, result, run.best_cells.all, final)
         if final is None:
             return Headline(
                 "b_eff_io", None, "B/s", context, False, "NOT VALID: the run is incomplete",

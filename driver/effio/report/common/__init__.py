@@ -1,106 +1,82 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every benchmark's report has: caches, where the time went, call times, the roofline, hints,
-errors and the system. Made from members that all measurements share; a benchmark's own module uses
-it as `common.…`."""
+errors and the system. Made from members that all measurements share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 from effio.report.common.caches import cache_findings, cache_section
-from effio.report.common.collective import collective_findings
-from effio.report.common.counts import ONE_REPETITION, claimed, interval_of
-from effio.report.common.course import course, one_way_finding
-from effio.report.common.errors import error_findings, error_section, invalid_cells
+from effio.report.common.errors import error_findings, error_section
 from effio.report.common.hints import hint_section
 from effio.report.common.imported import imported_finding, imported_section
-from effio.report.common.keys import keys_of
-from effio.report.common.names import (
-    ACCESS_STYLES,
-    access_style,
-    cell_name,
-    cell_of,
-    context_of,
-    grouped,
-    is_message,
-    lies_at,
-    operation_bytes,
-    unique,
-)
 from effio.report.common.precision import precision_findings
-from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
-from effio.report.common.spread import Repeated, odd_findings, repeated
+from effio.report.common.spread import Repeated, odd_findings
 from effio.report.common.sureness import doubt_findings, sureness_section
 from effio.report.common.system import (
     clock_finding,
     crowding_finding,
-    mpi_name,
-    ranks_on_nodes,
-    seconds_of,
     sharing_finding,
     system_section,
 )
 from effio.report.common.times import (
-    TimeSplit,
     call_time_figure,
     call_time_table,
     has_parts,
-    limit_finding,
-    part_name,
     time_figure,
     time_splits,
 )
-from effio.store.evidence import evidence_of, is_reading
-from effio.store.option_values import option_text
+from effio.report.model import Block, Figure, Finding, Headline, Section
+from effio.store.reader import Result
 
-__all__ = [
-    "ACCESS_STYLES",
-    "ONE_REPETITION",
-    "Factor",
-    "Repeated",
-    "TimeSplit",
-    "access_style",
-    "cache_findings",
-    "cache_section",
-    "call_time_figure",
-    "call_time_table",
-    "cell_name",
-    "cell_of",
-    "claimed",
-    "clock_finding",
-    "collective_findings",
-    "context_of",
-    "course",
-    "crowding_finding",
-    "doubt_findings",
-    "error_findings",
-    "error_section",
-    "evidence_of",
-    "factor_of",
-    "grouped",
-    "has_parts",
-    "hint_section",
-    "imported_finding",
-    "imported_section",
-    "interval_of",
-    "invalid_cells",
-    "is_message",
-    "is_reading",
-    "keys_of",
-    "lies_at",
-    "limit_finding",
-    "mpi_name",
-    "odd_findings",
-    "one_way_finding",
-    "operation_bytes",
-    "option_text",
-    "part_name",
-    "precision_findings",
-    "ranks_on_nodes",
-    "repeated",
-    "roofline",
-    "seconds_of",
-    "sharing_finding",
-    "sureness_section",
-    "system_section",
-    "time_figure",
-    "time_splits",
-    "unique",
-]
+
+def findings_of(result: Result, headline: Headline, several: Sequence[Repeated]) -> list[Finding]:
+    """What comes before the findings of the benchmark's own module."""
+    found = [
+        *error_findings(result),
+        imported_finding(result),
+        crowding_finding(result),
+        clock_finding(result),
+        sharing_finding(result),
+        *precision_findings(result),
+        *doubt_findings(result),
+        *odd_findings(several),
+        *cache_findings(result, headline),
+    ]
+    return [f for f in found if f is not None]
+
+
+def sections_of(
+    result: Result,
+    several: Sequence[Repeated],
+    own: Sequence[Section],
+    ceilings: Mapping[str, float] | None,
+) -> list[Section]:
+    """What the benchmark's own module has not shown already."""
+    reported = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
+    sections = []
+    cells = result.measurements
+    if "time" not in reported and cells:
+        splits = time_splits(cells, lambda m: f"{m.access} {m.pattern}".strip())
+        if has_parts(splits):
+            sections.append(Section("where", "Where the time went", [time_figure(splits)]))
+    if "call-times" not in reported:
+        figure = call_time_figure(cells, lambda m: m.pattern or m.benchmark)
+        table = call_time_table(cells)
+        blocks: list[Block] = [b for b in (figure, table if table.rows else None) if b]
+        if blocks:
+            sections.append(Section("calls", "Call times", blocks))
+    if "roofline" not in reported and (roof := roofline(result, ceilings)):
+        sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
+    if cells and result.run.file_system is not None:
+        if caches := cache_section(result):
+            sections.append(caches)
+        if hints := hint_section(result):
+            sections.append(hints)
+    if sureness := sureness_section(result, several):
+        sections.append(sureness)
+    if errors := error_section(result):
+        sections.append(errors)
+    sections.append(imported_section(result) or system_section(result))
+    return sections

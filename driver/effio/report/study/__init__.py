@@ -13,8 +13,9 @@ from typing import Any
 from msgspec import structs
 
 from effio import text as fmt
-from effio.report import common
 from effio.report.common import certainty
+from effio.report.common.counts import claimed, interval_of
+from effio.report.common.names import context_of, grouped, lies_at
 from effio.report.generic import headline_of, limit_finding
 from effio.report.model import NO_MEAN, Cell, Column, Finding, Headline, Quantity, Table, table_of
 from effio.report.parts import Finder, Part, PartsReporter, known, value_of, word
@@ -46,7 +47,7 @@ def cells_of(
         for own, places in result.valid_places.items()
         if own in passes
         for place in places
-        if common.lies_at(place[0][1].where, f.where)
+        if lies_at(place[0][1].where, f.where)
         for one in place
     ]
     return [m for _, m in sorted(found, key=lambda one: one[0])]
@@ -61,7 +62,7 @@ def evidence_at(
 
 
 def _interval(f: FigureRecord) -> str:
-    return common.interval_of(f) or NO_MEAN
+    return interval_of(f) or NO_MEAN
 
 
 def throughput_table(result: Result) -> Table:
@@ -105,7 +106,7 @@ def pattern_table(result: Result) -> Table | None:
         return None
     rates = [f for f in known(result, "bandwidth") if f.metric.value]
     found: list[tuple[str, FigureRecord, list[FigureRecord]]] = []
-    for of_access in common.grouped(rates, access_of).values():
+    for of_access in grouped(rates, access_of).values():
         # The values whose bytes were on storage, if there are any: others are rates of memory.
         stored = [f for f in of_access if place_of_bytes(evidence_at(result, f)) is Place.DEVICE]
         some = stored or of_access
@@ -322,7 +323,7 @@ def _rate_headline(
     where = [operation_of(there), place_of(there, axes)]
     cells = cells_of(result, there, {(place.get("pattern"), place.get("access"))})
     if first:
-        where.append(common.context_of(result, cells))
+        where.append(context_of(result, cells))
     alone = members_of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
@@ -335,7 +336,7 @@ def _rate_headline(
         missing=figure.metric.reason,
         anchor="study-rates" if figure.metric.value is not None else "",
     )
-    return common.claimed(headline, result, cells, figure)
+    return claimed(headline, result, cells, figure)
 
 
 class StudyReporter(PartsReporter):
@@ -360,7 +361,7 @@ class StudyReporter(PartsReporter):
             return stated
         figure = result.number
         if figure is None or not (place := members_of(figure).place):
-            stated = headline_of(figure, result, common.context_of(result))
+            stated = headline_of(figure, result, context_of(result))
             unit = stated.unit if figure is not None else "B/s"
             return Headline(
                 "highest rate", stated.value, unit, stated.context, missing=stated.missing
@@ -401,7 +402,7 @@ class StudyReporter(PartsReporter):
         ]
         parts = {tuple(p) for t in throughputs if t.name == first.name for p in t.passes}
         cells = cells_of(result, first, parts)
-        place = [place_of(first, coordinates(result)), common.context_of(result, cells)]
+        place = [place_of(first, coordinates(result)), context_of(result, cells)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
             first.metric.value,
@@ -409,7 +410,7 @@ class StudyReporter(PartsReporter):
             "; ".join([", ".join(part for part in place if part), *more]),
             anchor="study",
         )
-        return common.claimed(headline, result, cells, first)
+        return claimed(headline, result, cells, first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""

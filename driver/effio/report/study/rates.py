@@ -9,9 +9,9 @@ from functools import cached_property
 
 from effio import text as fmt
 from effio.campaign.file import Chart
-from effio.report import common
 from effio.report.charts import Measured, chart_blocks
 from effio.report.common import certainty
+from effio.report.common.names import access_style, grouped, unique
 from effio.report.model import Axis, Column, Figure, Panel, Series, Table, table_of
 from effio.report.parts import known, member, value_at, value_of, word
 from effio.report.plots import means, plot
@@ -108,22 +108,22 @@ class _Drawing:
 
     @cached_property
     def _operations(self) -> list[str]:
-        return common.unique(map(operation_of, self.rates))
+        return unique(map(operation_of, self.rates))
 
     @cached_property
     def _accesses(self) -> list[str]:
-        return common.unique(map(access_of, self.rates))
+        return unique(map(access_of, self.rates))
 
     @cached_property
     def _words(self) -> list[str]:
-        return common.unique(self.word.text(f) for f in self.rates) if self.word else []
+        return unique(self.word.text(f) for f in self.rates) if self.word else []
 
     def _look(self, f: FigureRecord) -> _Look:
         """Curves of the same operation have the same color, those of the second word are dashed;
         bars of an operation are next to each other."""
         access, operation = access_of(f), operation_of(f)
         if self.apart:
-            style = common.access_style(access, self._accesses)
+            style = access_style(access, self._accesses)
             return _Look(access, style, self._accesses.index(access))
         number = self._operations.index(operation)
         if self.word is None:
@@ -152,12 +152,10 @@ class _Drawing:
         return means(look.name, some, x, look.style, notes=notes, dashed=look.dashed)
 
     def panels(self, some: Sequence[FigureRecord]) -> list[Panel]:
-        by_panel = common.grouped(
-            some, lambda f: str(f.where.get("pattern", "")) if self.apart else ""
-        )
+        by_panel = grouped(some, lambda f: str(f.where.get("pattern", "")) if self.apart else "")
         found = []
         for title, of_panel in by_panel.items():
-            looks = common.grouped(of_panel, self._look)
+            looks = grouped(of_panel, self._look)
             in_order = sorted(looks, key=lambda look: look.order)
             series = [self._series(look, looks[look]) for look in in_order]
             found.append(Panel(fmt.plain(title, 40), series))
@@ -180,7 +178,7 @@ def figure_of(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figu
     # The lowest bar of a linear axis would not be seen if values span decades.
     values = [f.metric.value for f in rates if f.metric.value]
     log = first is not None or (bool(values) and max(values) > _MOST_LINEAR * min(values))
-    cases = common.grouped(rates, lambda f: place_of(f, drawing.others))
+    cases = grouped(rates, lambda f: place_of(f, drawing.others))
     return plot(
         "study-rates",
         f"Rate by {first.title}" if first else "Rates",
