@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio.errors import EffioError
-from effio.report.common.names import grouped
+from effio.report.common.names import distinguishing, grouped
 from effio.report.common.system import mpi_name
 from effio.report.model import Axis, Block, Column, Series, table_of
 from effio.report.plots import plot
@@ -36,13 +36,11 @@ def system_names(results: Sequence[Result]) -> list[str]:
     """The name of each result's system, by the first facts that distinguish all systems: the nodes'
     name alone, where that is enough."""
     facts = [_facts(result) for result in results]
-    kinds = list(dict.fromkeys(facts))
-    chosen = [0]
-    for place in range(1, len(kinds[0]) if kinds else 0):
-        groups = {tuple(kind[i] for i in chosen) for kind in kinds}
-        finer = {tuple(kind[i] for i in (*chosen, place)) for kind in kinds}
-        if len(finer) > len(groups):
-            chosen.append(place)
+    if not facts:
+        return []
+    first, *others = zip(*facts, strict=True)
+    more, _ = distinguishing(range(len(others)), lambda i: others[i], first)
+    chosen = [0, *(i + 1 for i in more)]
     return [", ".join(fact[i] for i in chosen if fact[i]) or "a system" for fact in facts]
 
 

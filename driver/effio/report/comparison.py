@@ -13,7 +13,7 @@ from effio.judge import FEWEST
 from effio.judge.compare import NO_NUMBERS, Comparison, Line, Overall
 from effio.judge.samples import Key, Scalar
 from effio.judge.verdicts import Verdict
-from effio.report.common.names import access_style, grouped, unique
+from effio.report.common.names import access_style, distinguishing, grouped, unique
 from effio.report.model import (
     Axis,
     Block,
@@ -51,14 +51,8 @@ def varying(keys: Sequence[Key]) -> list[str]:
     first."""
     names = unique(name for key in keys for name, _ in key.axes)
     names.sort(key=lambda name: not name.endswith("_bytes"))
-    chosen: list[str] = []
-    groups: list[tuple[object, ...]] = [(k.benchmark, k.pattern, k.access) for k in keys]
-    for name in names:
-        finer = [(*g, k.axis(name)) for g, k in zip(groups, keys, strict=True)]
-        if len(set(finer)) > len(set(groups)):
-            chosen.append(name)
-            groups = finer
-    return chosen
+    known = [(k.benchmark, k.pattern, k.access) for k in keys]
+    return distinguishing(names, lambda name: [k.axis(name) for k in keys], known)[0]
 
 
 def place(key: Key, names: Sequence[str]) -> str:

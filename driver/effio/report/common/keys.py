@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from effio.report.common.names import unique
+from effio.report.common.names import distinguishing, unique
 from effio.report.model import Cell, Column
 from effio.store.option_values import place_unit
 from effio.store.records import Measurement
@@ -38,20 +38,18 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
         (Column("ranks", "1"), lambda m: m.ranks),
         (Column("repetition", "1"), lambda m: m.repetition),
     ]
-    chosen = candidates[:1]
     # Most of many measurements repeat others: those that differ in nothing else count once.
     alike = cell_of_each(measurements)
     different = list(dict(zip(alike, measurements, strict=True)).values())
-    groups, count = _refined([0] * len(different), candidates[0], different)
-    for key in candidates[1:-1]:
-        finer, more = _refined(groups, key, different)
-        if more > count:
-            chosen.append(key)
-            groups, count = finer, more
+    access, *others, repetition = candidates
+
+    def values(key: Key) -> Iterable[Cell]:
+        return map(key[1], different)
+
+    chosen, groups = distinguishing(others, values, values(access))
     every = [groups[n] for n in alike]
-    if _refined(every, candidates[-1], measurements)[1] > count:
-        chosen.append(candidates[-1])
-    return chosen
+    last, _ = distinguishing([repetition], lambda key: map(key[1], measurements), every)
+    return [access, *chosen, *last]
 
 
 def cell_of_each(measurements: Sequence[Measurement]) -> list[int]:
@@ -69,16 +67,3 @@ def cell_of_each(measurements: Sequence[Measurement]) -> list[int]:
             number = by_object[key] = by_value.setdefault(value, len(by_value))
         found.append(number)
     return found
-
-
-def _refined(
-    groups: Sequence[int], key: Key, measurements: Sequence[Measurement]
-) -> tuple[list[int], int]:
-    """The group of each measurement, with one more key, and how many groups there are."""
-    numbers: dict[tuple[int, Cell], int] = {}
-    _, of = key
-    finer = [
-        numbers.setdefault((group, of(m)), len(numbers))
-        for group, m in zip(groups, measurements, strict=True)
-    ]
-    return finer, len(numbers)

@@ -64,6 +64,28 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return groups
 
 
+def distinguishing(
+    candidates: Iterable[Item],
+    values: Callable[[Item], Iterable[Hashable]],
+    known: Iterable[Hashable],
+) -> tuple[list[Item], list[int]]:
+    """The candidates, in their order, each of whose values distinguishes things that `known` and
+    the candidates before it do not; and the group of each thing by all of them."""
+
+    def numbered(keys: Iterable[Hashable]) -> tuple[list[int], int]:
+        numbers: dict[Hashable, int] = {}
+        return [numbers.setdefault(key, len(numbers)) for key in keys], len(numbers)
+
+    chosen = []
+    groups, count = numbered(known)
+    for candidate in candidates:
+        finer, more = numbered(zip(groups, values(candidate), strict=True))
+        if more > count:
+            chosen.append(candidate)
+            groups, count = finer, more
+    return chosen, groups
+
+
 # Coordinates whose value needs no name in front of it.
 _BARE = frozenset({"access", "pattern", "phase", "figure"})
 
