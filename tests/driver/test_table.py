@@ -281,7 +281,7 @@ def test_a_number_that_is_not_valid_counts_nowhere() -> None:
     """As on the page of a campaign, in trends, and for a figure by its name."""
     point = Point({}, "b_eff_io", "B/s")
     point.add(Number("b_eff_io", "B/s", 2e8, "own", "simulated", valid=False))
-    assert (point.runs, point.values, point.interval(None)) == (1, [], "no run counts")
+    assert (point.runs, point.values, point.interval) == (1, [], "no run counts")
     assert point.basis == "no run counts; not valid"
     point.add(Number("b_eff_io", "B/s", 1e8, "own", "on storage", valid=True))
     assert (point.values, point.evidence) == ([1e8], "on storage")

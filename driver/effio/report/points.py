@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -58,11 +59,17 @@ class Point:
             self.own = number.own
             self.places.append(number.evidence)
 
-    def interval(self, stated: Statement | None) -> str:
+    @cached_property
+    def stated(self) -> Statement | None:
+        """To be read when all runs are added."""
+        return statement(self.values)
+
+    @property
+    def interval(self) -> str:
         """That of the values of several runs; of a single run the interval within it."""
-        if stated is None:
+        if self.stated is None:
             return "no run counts"
-        return stated.spread(self.unit) if len(self.values) > 1 else self.own
+        return self.stated.spread(self.unit) if len(self.values) > 1 else self.own
 
     @property
     def evidence(self) -> str:
@@ -84,10 +91,9 @@ class Point:
     @property
     def basis(self) -> str:
         """What belongs to its median: interval, evidence and validity."""
-        stated = statement(self.values)
-        interval = self.interval(stated)
-        if stated is not None and len(self.values) > 1:
-            interval = stated.spread_of_median(self.unit)
+        interval = self.interval
+        if self.stated is not None and len(self.values) > 1:
+            interval = self.stated.spread_of_median(self.unit)
         evidence = self.evidence and f"evidence: {self.evidence}"
         return "; ".join(part for part in (interval, evidence, self.validity) if part)
 
@@ -241,7 +247,6 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
     names = list(points[0].axes) if points else []
     units = {point.unit for point in points}
     unit = units.pop() if len(units) == 1 else ""
-    stated = {id(point): statement(point.values) for point in points}
 
     def axis(name: str) -> Callable[[Point], Cell]:
         return lambda point: AxisValue(name, point.axes[name])
@@ -250,21 +255,16 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         """A column with a number from the points' statements."""
 
         def cell(point: Point) -> Cell:
-            found = stated[id(point)]
-            value = of(found) if found is not None else None
+            value = of(point.stated) if point.stated is not None else None
             return value if unit or value is None else Quantity(value, point.unit)
 
         return Column(name, unit or "1", **more), cell
 
     def share(point: Point) -> Cell:
-        found = stated[id(point)]
-        return (
-            found.half / found.value if found and found.half is not None and found.value else None
-        )
-
-    def odd(point: Point) -> str:
-        found = stated[id(point)]
-        return found.text if found is not None else ""
+        found = point.stated
+        if found is None or found.half is None or not found.value:
+            return None
+        return found.half / found.value
 
     return model.table_of(
         points,
@@ -282,11 +282,14 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
             column("highest", lambda s: s.summary.max),
             column("mean", lambda s: s.summary.mean, extra=True),
             column("deviation", lambda s: s.summary.deviation, extra=True),
-            (Column("interval", below=True), lambda point: point.interval(stated[id(point)])),
+            (Column("interval", below=True), lambda point: point.interval),
             (Column("evidence", below=True), lambda point: point.evidence),
             (Column("verdict", below=True), lambda point: point.validity),
             (Column("± half the mean's 95 % interval", "1", "%", 3, extra=True), share),
-            (Column("what is odd", below=True), odd),
+            (
+                Column("what is odd", below=True),
+                lambda point: point.stated.text if point.stated else "",
+            ),
             (Column("unit in CSV"), lambda point: point.unit),
         ],
         title,
