@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from driver import made
+from effio.report.common.certainty import factor_of
 from effio.report.common.course import course, one_way_finding
-from effio.report.common.ratios import factor_of
 from effio.store.members import Members, members_of
 from effio.store.records import Measurement
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from effio import text as fmt
-from effio.report.common.collective import collective_findings
 from effio.report.common.counts import claimed
+from effio.report.common.hints import collective_findings
 from effio.report.common.names import grouped, unique
 from effio.report.generic import headline_of
 from effio.report.model import (

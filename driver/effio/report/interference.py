@@ -4,6 +4,8 @@ which phase of it, and which phase met which. How to read it: docs/benchmarks/in
 
 from __future__ import annotations
 
+from functools import partial
+
 from effio import text as fmt
 from effio.report.common.counts import interval_of
 from effio.report.common.names import context_of, unique
@@ -19,11 +21,9 @@ _PHASES = "slow-down-phases"
 # A slow-down below this is not worth a sentence, however sure it is.
 _WORTH_REPORTING = 1.05
 _MOST_SENTENCES = 8
-_LONGEST = 60
 
 
-def _word(figure: Figure, name: str) -> str:
-    return word(figure, name, _LONGEST)
+_word = partial(word, most=60)
 
 
 def _group(figure: Figure) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from effio import text as fmt
 from effio.report.common import certainty
-from effio.report.common.collective import collective_findings
 from effio.report.common.counts import ONE_REPETITION, claimed
+from effio.report.common.hints import collective_findings
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -55,24 +56,14 @@ from effio.store.records import Measurement
 _OWN_FILES = ("fortran-fpp", "posix-fpp")
 
 
-def _library(f: FigureRecord) -> str:
-    return word(f, "library", 60)
-
-
-def _hints(f: FigureRecord) -> str:
-    return word(f, "hints", 60)
+_library = partial(word, name="library", most=60)
+_hints = partial(word, name="hints", most=60)
+_access = partial(word, name="access", most=60)
+_processes = partial(number, name="processes")
 
 
 def _has_hints(f: FigureRecord) -> bool:
     return _hints(f) not in ("", "none")
-
-
-def _access(f: FigureRecord) -> str:
-    return word(f, "access", 60)
-
-
-def _processes(f: FigureRecord) -> int:
-    return number(f, "processes")
 
 
 def _label(f: FigureRecord) -> str:

@@ -6,6 +6,7 @@ slow, and one directory for all against one for each. docs/benchmarks/mdtest.md 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import fmean
 
 from effio import text as fmt
@@ -53,8 +54,7 @@ def _phase(record: Measurement | FigureRecord) -> str:
     return str(record.where.get("phase", "")) or "unknown"
 
 
-def _ranks(figure: FigureRecord) -> int:
-    return number(figure, "ranks")
+_ranks = partial(number, name="ranks")
 
 
 def _cell(record: Measurement | FigureRecord) -> tuple[str, int, str]:

@@ -7,6 +7,7 @@ docs/benchmarks/overlap.md says how to read it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from effio import text as fmt
 from effio.report.common import certainty
@@ -42,12 +43,8 @@ _KNOWN = 0.2
 _METHODS = ("blocking", "nonblocking", "uring", "thread")
 
 
-def _size(record: FigureRecord | Measurement) -> int:
-    return number(record, "transfer_bytes")
-
-
-def _method(f: FigureRecord) -> str:
-    return word(f, "method")
+_size = partial(number, name="transfer_bytes")
+_method = partial(word, name="method")
 
 
 def _case(f: FigureRecord) -> str:

@@ -26,8 +26,8 @@ from effio.report.b_eff_io.page import (
 from effio.report.balance import system_names
 from effio.report.charts import Measured, chart_blocks
 from effio.report.common import certainty
+from effio.report.common.certainty import Factor, factor_of
 from effio.report.common.counts import claimed
-from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.times import (
     TimeSplit,
     call_time_figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from effio import text as fmt
 from effio.campaign.file import Chart
@@ -60,9 +60,7 @@ def varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[C
     return [a for a in axes if len({a.text(f) for f in rates}) > 1]
 
 
-def access_of(f: FigureRecord) -> str:
-    return word(f, "access")
-
+access_of = partial(word, name="access")
 
 # Values of an axis of words that a panel shows side by side; more are choices.
 _MOST_WORDS = 2
