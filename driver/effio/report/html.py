@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import importlib.util
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import effio
 from effio import text as fmt
+from effio.engine.discover import shipped_with_effio
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
@@ -41,10 +43,6 @@ from effio.store.safe_files import write_atomically
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
-import re
-from functools import cache
-
-from effio.engine.discover import shipped_with_effio
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"[`*]")
@@ -83,7 +81,7 @@ def groups_of(markdown: str) -> list[Group]:
     return groups
 
 
-@cache
+@functools.cache
 def glossary() -> Sequence[Group]:
     return groups_of(shipped_with_effio("docs/glossary.md").read_text(encoding="utf-8"))
 

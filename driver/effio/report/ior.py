@@ -7,7 +7,6 @@ how to read it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean
 
 import msgspec
@@ -43,15 +42,6 @@ _LEAST_REPETITIONS = 2
 _FEWEST_SLICES = 3
 
 
-@dataclass(frozen=True)
-class _Slow:
-    server: str
-    access: str
-    files: int
-    of: int
-    share: float  # their mean rate, of that of the others
-
-
 def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping[str, float]:
     """The rate of each file, the mean over the repetitions: rank n has the file n."""
     rates: dict[str, list[float]] = {}
@@ -66,16 +56,18 @@ def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping
     return {name: mean(values) for name, values in rates.items()}
 
 
-def _slow(
-    access: str, rates: Mapping[str, float], servers: Mapping[str, list[str]]
-) -> _Slow | None:
-    """The server whose files are all slower than all others, and by much."""
+def _slow(access: str, rates: Mapping[str, float], servers: Mapping[str, list[str]]) -> str:
+    """The server whose files are all slower than all others, and by much, or nothing."""
     for server in sorted({one for those in servers.values() for one in those}):
         on = [rate for name, rate in rates.items() if server in servers.get(name, [])]
         off = [rate for name, rate in rates.items() if server not in servers.get(name, [])]
         if on and off and _SLOW * max(on) < min(off):
-            return _Slow(server, access, len(on), len(rates), mean(on) / mean(off))
-    return None
+            return (
+                f"{access}s of {len(on)} of {len(rates)} files ran at"
+                f" {fmt.percent(mean(on) / mean(off))} of the rate of the others: they are on"
+                f" {fmt.plain(server, 200)}"
+            )
+    return ""
 
 
 def _stay(result: Result) -> bool:
@@ -108,16 +100,7 @@ def slow_server_finding(result: Result) -> Finding | None:
             found.append(slow)
     if not found:
         return None
-    text = "; ".join(
-        f"{access_of(one)} {one.files} of {one.of} files ran at {fmt.percent(one.share)} of the"
-        f" rate of the others: they are on {fmt.plain(one.server, 200)}"
-        for one in found
-    )
-    return Finding(f"Files of one server were slower: {text}.", "results", "warn")
-
-
-def access_of(one: _Slow) -> str:
-    return "reads of" if one.access == "read" else "writes of"
+    return Finding(f"Files of one server were slower: {'; '.join(found)}.", "results", "warn")
 
 
 # A spread of the ranks' rates beyond this is worth a sentence.

@@ -5,7 +5,7 @@ take; and the I/O of several applications next to each other."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from effio import text as fmt
@@ -23,6 +23,7 @@ from effio.report.model import (
     Section,
     Series,
     Table,
+    table_of,
 )
 from effio.report.plots import plot
 from effio.store.option_values import value_text
@@ -52,39 +53,33 @@ def _sizes(a: Activity) -> str:
     return least if least == most else f"{least} to {most}, median {median}"
 
 
-def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
-    layout = a.layout if a.piece is None else f"{a.layout}, {fmt.exact_size(a.piece)}"
-    return [
-        a.name,
-        a.access,
-        a.bytes,
-        a.times,
-        a.transfer,
-        a.calls,
-        a.library,
-        _FILES[a.files],
-        layout,
-        a.collective,
-        a.aligned,
-        profile.ranks_of(a),
-        a.variables if a.variables > 1 else None,
-        a.seconds,
-        _sizes(a),
-        fmt.plain(a.example, 60),
-    ]
+def _layout(a: Activity) -> str:
+    return a.layout if a.piece is None else f"{a.layout}, {fmt.exact_size(a.piece)}"
 
 
 def activities(profile: Profile) -> Table:
-    columns = [
-        Column("activity"), Column("access"), Column("each time", "B"), Column("times", "1"),
-        Column("calls of", "B"), Column("calls", "1", extra=True), Column("library"),
-        Column("files"), Column("layout", extra=True), Column("collective", "1", "%", 3),
-        Column("aligned", "1", "%", 3, extra=True), Column("processes", "1"),
-        Column("arrays", "1", extra=True), Column("mean time", "s", extra=True),
-        Column("files of", extra=True), Column("for example", extra=True),
-    ]  # fmt: skip
-    rows = [_activity_row(profile, a) for a in profile.activity]
-    return Table(columns, rows, "What it does")
+    return table_of(
+        profile.activity,
+        [
+            (Column("activity"), lambda a: a.name),
+            (Column("access"), lambda a: a.access),
+            (Column("each time", "B"), lambda a: a.bytes),
+            (Column("times", "1"), lambda a: a.times),
+            (Column("calls of", "B"), lambda a: a.transfer),
+            (Column("calls", "1", extra=True), lambda a: a.calls),
+            (Column("library"), lambda a: a.library),
+            (Column("files"), lambda a: _FILES[a.files]),
+            (Column("layout", extra=True), _layout),
+            (Column("collective", "1", "%", 3), lambda a: a.collective),
+            (Column("aligned", "1", "%", 3, extra=True), lambda a: a.aligned),
+            (Column("processes", "1"), profile.ranks_of),
+            (Column("arrays", "1", extra=True), lambda a: a.variables if a.variables > 1 else None),
+            (Column("mean time", "s", extra=True), lambda a: a.seconds),
+            (Column("files of", extra=True), _sizes),
+            (Column("for example", extra=True), lambda a: fmt.plain(a.example, 60)),
+        ],
+        "What it does",
+    )
 
 
 def names(profile: Profile) -> Table:
@@ -101,22 +96,21 @@ def names(profile: Profile) -> Table:
 
 
 def phases(profile: Profile) -> Table:
-    rows: list[list[Cell]] = [
+    return table_of(
+        profile.phase,
         [
-            p.access,
-            p.begin,
-            p.end,
-            p.bytes,
-            p.bytes / (p.end - p.begin) if p.end > p.begin else None,
-        ]
-        for p in profile.phase
-    ]
-    columns = [
-        Column("access"), Column("begin", "s"), Column("end", "s"), Column("moved", "B"),
-        Column("in the mean", "B/s"),
-    ]  # fmt: skip
-    caption = "Times in which files are written or read, from the start of the run."
-    return Table(columns, rows, "Phases", caption)
+            (Column("access"), lambda p: p.access),
+            (Column("begin", "s"), lambda p: p.begin),
+            (Column("end", "s"), lambda p: p.end),
+            (Column("moved", "B"), lambda p: p.bytes),
+            (
+                Column("in the mean", "B/s"),
+                lambda p: p.bytes / (p.end - p.begin) if p.end > p.begin else None,
+            ),
+        ],
+        "Phases",
+        "Times in which files are written or read, from the start of the run.",
+    )
 
 
 def course(profile: Profile) -> Figure | None:
@@ -238,33 +232,36 @@ def profile_section(
     return Section("profile", f"I/O profile of {fmt.plain(profile.application, 100)}", blocks)
 
 
-def _libraries(profile: Profile, access: str = "") -> list[str]:
-    return unique(a.library for a in profile.activity if access in ("", a.access))
+def _libraries(profile: Profile) -> list[str]:
+    return unique(a.library for a in profile.activity)
 
 
 def library_figure(profiles: Sequence[Profile]) -> Figure | None:
     """How many of the applications use each library; one counts once for a library."""
-    found = [_libraries(profile) for profile in profiles]
-    every = unique(name for some in found for name in some)
-    counts = {name: sum(name in some for some in found) for name in every}
-    names = sorted(counts, key=lambda name: -counts[name])
-    series = Series("applications", names, [float(counts[name]) for name in names])
-    users = [[p for p, some in zip(profiles, found, strict=True) if name in some] for name in names]
-    rows: list[list[Cell]] = [
-        [name, counts[name], counts[name] / len(profiles), ", ".join(_name(p) for p in some)]
-        for name, some in zip(names, users, strict=True)
-    ]
-    columns = [Column("library"), Column("applications", "1"), Column("share", "1", "%", 3)]
+    every = unique(name for profile in profiles for name in _libraries(profile))
+    users = {name: [p for p in profiles if name in _libraries(p)] for name in every}
+    names = sorted(users, key=lambda name: -len(users[name]))
+    title = "I/O libraries of the applications"
+    table = table_of(
+        names,
+        [
+            (Column("library"), lambda name: name),
+            (Column("applications", "1"), lambda name: len(users[name])),
+            (Column("share", "1", "%", 3), lambda name: len(users[name]) / len(profiles)),
+            (Column("which"), lambda name: ", ".join(map(_name, users[name]))),
+        ],
+        title,
+    )
     return plot(
         "libraries",
-        "I/O libraries of the applications",
+        title,
         f"How many of {fmt.count_of(len(profiles), 'application')} use each library. An application"
         " with several libraries counts for each.",
         "bars",
         Axis("library"),
         Axis("applications", low=0.0),
-        [series],
-        table=Table([*columns, Column("which")], rows, "I/O libraries of the applications"),
+        [Series("applications", names, [float(len(users[name])) for name in names])],
+        table=table,
     )
 
 
@@ -272,31 +269,25 @@ def _name(profile: Profile) -> str:
     return fmt.plain(profile.application, 60)
 
 
-def _moved(profile: Profile, access: str) -> int:
-    return sum(a.bytes * a.times for a in profile.activity if a.access == access)
-
-
 def applications_table(profiles: Sequence[Profile]) -> Table:
-    rows: list[list[Cell]] = [
+    def moved(access: str) -> Callable[[Profile], Cell]:
+        return lambda p: sum(a.bytes * a.times for a in p.activity if a.access == access)
+
+    return table_of(
+        profiles,
         [
-            _name(p),
-            p.ranks,
-            float(p.seconds),
-            ", ".join(_libraries(p)),
-            ", ".join(unique(a.files for a in p.activity)),
-            ", ".join(unique(a.layout for a in p.activity)),
-            _moved(p, "write"),
-            _moved(p, "read"),
-            p.io_share,
-        ]
-        for p in profiles
-    ]
-    columns = [
-        Column("application"), Column("processes", "1"), Column("a run", "s"),
-        Column("libraries"), Column("files"), Column("layout"), Column("written", "B"),
-        Column("read", "B"), Column("share of I/O", "1", "%", 3),
-    ]  # fmt: skip
-    return Table(columns, rows, "Applications")
+            (Column("application"), _name),
+            (Column("processes", "1"), lambda p: p.ranks),
+            (Column("a run", "s"), lambda p: float(p.seconds)),
+            (Column("libraries"), lambda p: ", ".join(_libraries(p))),
+            (Column("files"), lambda p: ", ".join(unique(a.files for a in p.activity))),
+            (Column("layout"), lambda p: ", ".join(unique(a.layout for a in p.activity))),
+            (Column("written", "B"), moved("write")),
+            (Column("read", "B"), moved("read")),
+            (Column("share of I/O", "1", "%", 3), lambda p: p.io_share),
+        ],
+        "Applications",
+    )
 
 
 def applications_section(profiles: Sequence[Profile], own: Sequence[Section]) -> Section:

@@ -7,7 +7,7 @@ import msgspec
 
 from effio import text as fmt
 from effio.report.common.names import cell_name
-from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.report.model import Cell, Column, Finding, Section, Table, table_of
 from effio.store.reader import Result
 from effio.store.records import Measurement, StuckCall
 
@@ -71,26 +71,20 @@ def stuck_calls(result: Result) -> list[StuckCall]:
 
 
 def _calls_table(calls: list[StuckCall]) -> Table:
-    rows: list[list[Cell]] = [
+    return table_of(
+        calls,
         [
-            call.call + (" (waits for other ranks)" if call.waits else ""),
-            fmt.ranges(call.ranks),
-            ", ".join(call.hosts),
-            call.step,
-            call.silent_seconds,
-        ]
-        for call in calls
-    ]
-    columns = [
-        Column("call"),
-        Column("ranks"),
-        Column("hosts"),
-        Column("step"),
-        Column("no progress for", "s"),
-    ]
-    caption = (
+            (
+                Column("call"),
+                lambda call: call.call + (" (waits for other ranks)" if call.waits else ""),
+            ),
+            (Column("ranks"), lambda call: fmt.ranges(call.ranks)),
+            (Column("hosts"), lambda call: ", ".join(call.hosts)),
+            (Column("step"), lambda call: call.step),
+            (Column("no progress for", "s"), lambda call: call.silent_seconds),
+        ],
+        "Where the ranks were",
         "The calls that the ranks were in when the watchdog ended the run. Look first at calls"
         " that do not wait for other ranks. A rank that had made progress shortly before is"
-        " missing."
+        " missing.",
     )
-    return Table(columns, rows, "Where the ranks were", caption)

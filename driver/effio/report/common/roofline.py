@@ -57,29 +57,20 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
     steps = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
     # With the size from which on bandwidth limits, so that the corner is where it belongs.
     x = sorted({*steps, min(largest, max(smallest, top / fastest))})
-    limits = []
+
+    def ceiling(name: str, y: Sequence[float], style: int) -> Series:
+        return Series(name, x, y, style, form="limit")
+
     slope = [min(top, fastest * size) for size in x]
-    limits.append(
-        Series(f"{fmt.significant(fastest, 3)} calls/s, the most seen", x, slope, 20, form="limit")
-    )
-    on_device = [m for m in cells if m.cache and m.cache.verdict == "device"]
+    limits = [ceiling(f"{fmt.significant(fastest, 3)} calls/s, the most seen", slope, 20)]
+    on_device = [m.rate.value or 0 for m in cells if m.cache and m.cache.verdict == "device"]
     if on_device:
-        best = max(m.rate.value or 0 for m in on_device)
-        limits.append(
-            Series(
-                f"{fmt.rate(best)}, the most to or from a device",
-                x,
-                [best] * len(x),
-                21,
-                form="limit",
-            )
-        )
-    for i, (name, value) in enumerate((ceilings or {}).items()):
-        limits.append(
-            Series(
-                f"{name}, {fmt.rate(value)} as stated", x, [value] * len(x), 22 + i, form="limit"
-            )
-        )
+        best = max(on_device)
+        name = f"{fmt.rate(best)}, the most to or from a device"
+        limits.append(ceiling(name, [best] * len(x), 21))
+    for style, (name, value) in enumerate((ceilings or {}).items(), 22):
+        stated = f"{name}, {fmt.rate(value)} as stated"
+        limits.append(ceiling(stated, [value] * len(x), style))
     return Figure(
         "roofline",
         "I/O roofline",

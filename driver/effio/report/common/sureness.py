@@ -11,7 +11,7 @@ from effio.judge import FEWEST
 from effio.report.common import certainty
 from effio.report.common.names import differing, place_text
 from effio.report.common.spread import Repeated, spread_table
-from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.report.model import Cell, Column, Finding, Section, Table, table_of
 from effio.store.members import Members, having, members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
@@ -40,33 +40,27 @@ def _means(result: Result) -> list[tuple[Figure, Members]]:
 
 
 def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
-    rows: list[list[Cell]] = []
-    for name, (figure, interval) in zip(_names([f for f, _ in means]), means, strict=True):
-        half = certainty.half_of(figure)
-        rows.append(
-            [
-                name,
-                fmt.quantity(figure.metric.value, figure.metric.unit),
-                _share(half, figure.metric.value),
-                interval.rounds,
-                interval.worth_rounds,
-                "; ".join(figure.reasons) if interval.unreliable else "",
-            ]
-        )
-    return Table(
+    names = _names([figure for figure, _ in means])
+    return table_of(
+        [(name, *one) for name, one in zip(names, means, strict=True)],
         [
-            Column("what"),
-            Column("mean"),
-            Column("± half its 95 % interval", "1", "%", 3),
-            Column("values", "1"),
-            Column("independent ones", "1", digits=3),
-            Column("what makes it unreliable"),
+            (Column("what"), lambda row: row[0]),
+            (Column("mean"), lambda row: fmt.quantity(row[1].metric.value, row[1].metric.unit)),
+            (
+                Column("± half its 95 % interval", "1", "%", 3),
+                lambda row: _share(certainty.half_of(row[1]), row[1].metric.value),
+            ),
+            (Column("values", "1"), lambda row: row[2].rounds),
+            (Column("independent ones", "1", digits=3), lambda row: row[2].worth_rounds),
+            (
+                Column("what makes it unreliable"),
+                lambda row: "; ".join(row[1].reasons) if row[2].unreliable else "",
+            ),
         ],
-        rows,
         "How sure the means are",
         "Of five values or more, measured one after another. If neighbors are autocorrelated, they "
         "count as fewer independent ones. A drift or a warm-up makes an interval unreliable.",
-        page_only=len(rows) > _LONG,
+        longest=_LONG,
     )
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -12,14 +11,16 @@ from pydantic import ValidationError
 
 from effio import text as fmt
 from effio.report.common.repeat import repeat_lines
-from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.report.model import Column, Finding, Section, Table
 from effio.store.option_values import option_text, settings_text, value_text
 from effio.store.reader import Result
 from effio.store.records import ClockSkew, as_count, as_number
 
 
-def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
-    return [[name, value_text(value)] for name, value in rows if value not in (None, "", {}, [])]
+def _facts(title: str, *rows: tuple[str, object]) -> Table:
+    """Without what is not known."""
+    known = [[name, value_text(v)] for name, v in rows if v not in (None, "", {}, [])]
+    return Table([Column("what"), Column("value")], known, title)
 
 
 def ranks_on_nodes(ranks: int, nodes: int) -> str:
@@ -171,67 +172,58 @@ def system_section(result: Result) -> Section:
 
     took = seconds_of(result)
     names = ", ".join(system.node_names[:16]) + (" …" if len(system.node_names) > 16 else "")
-    machine = _known(
-        [
-            ("started", run.started),
-            ("took", "" if took is None else fmt.duration(took)),
-            ("ranks", ranks_on_nodes(system.ranks, system.nodes)),
-            ("nodes", names),
-            ("processor", f"{cpu.get('model', '')} ({cpu.get('logical_cpus', '?')} CPUs)"),
-            ("memory of a node", amount(memory.get("node_total_bytes"))),
-            ("operating system", kernel.get("distribution", "")),
-            ("kernel", f"{kernel.get('system', '')} {kernel.get('release', '')}"),
-            *clock_rows(result),
-            ("started by root", "yes" if system.user_is_root else ""),
-        ]
+    machine = _facts(
+        "Machine",
+        ("started", run.started),
+        ("took", "" if took is None else fmt.duration(took)),
+        ("ranks", ranks_on_nodes(system.ranks, system.nodes)),
+        ("nodes", names),
+        ("processor", f"{cpu.get('model', '')} ({cpu.get('logical_cpus', '?')} CPUs)"),
+        ("memory of a node", amount(memory.get("node_total_bytes"))),
+        ("operating system", kernel.get("distribution", "")),
+        ("kernel", f"{kernel.get('system', '')} {kernel.get('release', '')}"),
+        *clock_rows(result),
+        ("started by root", "yes" if system.user_is_root else ""),
     )
     fs = run.file_system
-    storage: list[list[Cell]] = []
+    storage: list[tuple[str, object]] = []
     if fs is not None:
-        storage = _known(
-            [
-                ("directory", data_directory(result)),
-                ("file system", fs.title),
-                ("mounted at", fs.mount_point),
-                ("mount options", fs.options.replace(";", "; ").replace(",", ", ")),
-                ("in memory", "yes" if fs.memory_backed else ""),
-                ("size and free", f"{amount(fs.total_bytes)}, {amount(fs.free_bytes)} free"),
-                ("striping", fs.striping),
-                ("close-to-open consistency", _YES_OR_NO[fs.close_to_open]),
-            ]
-        )
-    if run.backend is not None:
-        storage += _known(
-            [("backend", run.backend.name), ("settings", settings_text(run.backend.settings))]
-        )
-    engine = run.engine
-    software = _known(
-        [
-            ("MPI", _mpi_text(system.mpi.library)),
-            ("MPI standard", system.mpi.standard),
-            ("engine", f"{engine.program} {engine.version} ({engine.revision})"),
-            ("compiler", f"{engine.compiler} {engine.flags}"),
-            *(
-                (f"variable {name}", value)
-                for name, value in sorted(system.mpi.environment.items())
-            ),
-            *((name, value) for name, value in sorted(system.batch.items())),
+        storage = [
+            ("directory", data_directory(result)),
+            ("file system", fs.title),
+            ("mounted at", fs.mount_point),
+            ("mount options", fs.options.replace(";", "; ").replace(",", ", ")),
+            ("in memory", "yes" if fs.memory_backed else ""),
+            ("size and free", f"{amount(fs.total_bytes)}, {amount(fs.free_bytes)} free"),
+            ("striping", fs.striping),
+            ("close-to-open consistency", _YES_OR_NO[fs.close_to_open]),
         ]
+    if run.backend is not None:
+        settings = settings_text(run.backend.settings)
+        storage += [("backend", run.backend.name), ("settings", settings)]
+    engine = run.engine
+    software = _facts(
+        "Software",
+        ("MPI", _mpi_text(system.mpi.library)),
+        ("MPI standard", system.mpi.standard),
+        ("engine", f"{engine.program} {engine.version} ({engine.revision})"),
+        ("compiler", f"{engine.compiler} {engine.flags}"),
+        *((f"variable {name}", value) for name, value in sorted(system.mpi.environment.items())),
+        *sorted(system.batch.items()),
     )
-    options: list[list[Cell]] = [
+    options = [
         [name, option_text(name, value)]
         for name, value in run.options.items()
         if value not in (None, "")
     ]
-    two = [Column("what"), Column("value")]
     return Section(
         "system",
         "The system, and how to repeat this run",
         [
-            Table(two, machine, "Machine"),
-            Table(two, storage, "Storage" if fs is not None else "Backend"),
-            Table(two, software, "Software"),
-            Table(two, _known(repeat_lines(result)), "How to repeat this run"),
+            machine,
+            _facts("Storage" if fs is not None else "Backend", *storage),
+            software,
+            _facts("How to repeat this run", *repeat_lines(result)),
             Table([Column("option"), Column("effective")], options, "Options", page_only=True),
         ],
     )

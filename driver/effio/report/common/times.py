@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from effio import text as fmt
 from effio.report.common.keys import keys_of
-from effio.report.common.names import cell_name, operation_bytes, unique
+from effio.report.common.names import cell_name, grouped, operation_bytes, unique
 from effio.report.model import (
     Axis,
     Cell,
@@ -231,29 +231,25 @@ def call_time_figure(
     timed = [m for m in measurements if m.call_times and m.call_times.count and m.bytes]
     if not timed:
         return None
-    names = unique(group(m) for m in timed)
+    styles = {name: i for i, name in enumerate(unique(map(group, timed)))}
+
+    def curve(name: str, some: Sequence[Measurement]) -> Series:
+        cells = sorted(some, key=operation_bytes)
+        times = [m.call_times for m in cells if m.call_times]
+        return Series(
+            name,
+            [operation_bytes(m) for m in cells],
+            [t.p50 for t in times],
+            styles[name],
+            [t.p99 for t in times],
+            made_late(cells, _call_note),
+            form="points",
+        )
+
     panels = []
-    for access in unique(m.access for m in timed):
-        series = []
-        for style, name in enumerate(names):
-            cells = sorted(
-                (m for m in timed if m.access == access and group(m) == name), key=operation_bytes
-            )
-            if not cells:
-                continue
-            times = [m.call_times for m in cells if m.call_times]
-            series.append(
-                Series(
-                    name,
-                    [operation_bytes(m) for m in cells],
-                    [t.p50 for t in times],
-                    style=style,
-                    high=[t.p99 for t in times],
-                    notes=made_late(cells, _call_note),
-                    form="points",
-                )
-            )
-        panels.append(Panel(access, series))
+    for access, of_access in grouped(timed, lambda m: m.access).items():
+        curves = sorted(grouped(of_access, group).items(), key=lambda one: styles[one[0]])
+        panels.append(Panel(access, [curve(name, some) for name, some in curves]))
     return Figure(
         "call-times",
         "How long one call takes",

@@ -16,8 +16,8 @@ from effio import text as fmt
 from effio.report.common import certainty
 from effio.report.common.counts import claimed, interval_of
 from effio.report.common.names import context_of, grouped, lies_at
-from effio.report.generic import headline_of, limit_finding
-from effio.report.model import NO_MEAN, Cell, Column, Finding, Headline, Quantity, Table, table_of
+from effio.report.generic import headline_of, limit_finding, quantity_of
+from effio.report.model import NO_MEAN, Column, Finding, Headline, Table, table_of
 from effio.report.parts import Finder, Part, PartsReporter, known, value_of, word
 from effio.report.study.rates import (
     Coordinate,
@@ -32,7 +32,7 @@ from effio.report.study.rates import (
 )
 from effio.store.evidence import Evidence, Place, evidence_of, short_of
 from effio.store.evidence import place_of as place_of_bytes
-from effio.store.members import members_of, run_members
+from effio.store.members import Members, members_of, run_members
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement
@@ -65,26 +65,37 @@ def _interval(f: FigureRecord) -> str:
     return interval_of(f) or NO_MEAN
 
 
+def _title(name: str) -> str:
+    return fmt.plain(name, 40).replace("_", " ")
+
+
 def throughput_table(result: Result) -> Table:
     """Things per second, over the passes that they take."""
     axes = coordinates(result)
-    rows: list[list[Cell]] = [
-        [
-            fmt.plain(throughput.name, 40).replace("_", " "),
-            place_of(f, axes),
-            Quantity(value_of(f), f.metric.unit),
-            _interval(f),
-            short_of(evidence_at(result, f, {tuple(p) for p in throughput.passes})),
-            ", ".join(fmt.plain(" ".join(p), 60) for p in throughput.passes),
-        ]
+    found = [
+        (throughput, f)
         for throughput in run_members(result.run, "study").throughputs
         for f in known(result, throughput.name)
     ]
-    columns = [
-        Column("answer", kept=True), Column("at", kept=True), Column("value", "1", kept=True),
-        Column("interval", below=True), Column("where the bytes were"), Column("over", below=True),
-    ]  # fmt: skip
-    return Table(columns, rows, "Answers")
+
+    def where(one: tuple[Members, FigureRecord]) -> str:
+        return short_of(evidence_at(result, one[1], {tuple(p) for p in one[0].passes}))
+
+    return table_of(
+        found,
+        [
+            (Column("answer", kept=True), lambda one: _title(one[0].name)),
+            (Column("at", kept=True), lambda one: place_of(one[1], axes)),
+            (Column("value", "1", kept=True), lambda one: quantity_of(one[1].metric)),
+            (Column("interval", below=True), lambda one: _interval(one[1])),
+            (Column("where the bytes were"), where),
+            (
+                Column("over", below=True),
+                lambda one: ", ".join(fmt.plain(" ".join(p), 60) for p in one[0].passes),
+            ),
+        ],
+        "Answers",
+    )
 
 
 def files_table(result: Result) -> Table:
@@ -395,16 +406,12 @@ class StudyReporter(PartsReporter):
         if not found:
             return None
         first, *others = found
-        more = [
-            f"{fmt.plain(f.name, 40).replace('_', ' ')}"
-            f" {fmt.quantity(f.metric.value, f.metric.unit)}"
-            for f in others
-        ]
+        more = [f"{_title(f.name)} {fmt.quantity(f.metric.value, f.metric.unit)}" for f in others]
         parts = {tuple(p) for t in throughputs if t.name == first.name for p in t.passes}
         cells = cells_of(result, first, parts)
         place = [place_of(first, coordinates(result)), context_of(result, cells)]
         headline = Headline(
-            fmt.plain(first.name, 40).replace("_", " "),
+            _title(first.name),
             first.metric.value,
             first.metric.unit,
             "; ".join([", ".join(part for part in place if part), *more]),
