@@ -277,7 +277,7 @@ def test_a_row_measured_at_a_scale_says_so(tmp_path: Path, steps: dict[str, Line
     for scale in (1.0, 0.01):
         called = {"schema": "effio-campaign/1", "file": "f", "directory": "d", "ranks": 1}
         (folder / "campaign.json").write_text(json.dumps({**called, "scale": scale}))
-        table = instructed(load_rules("blue-waters"), systems_of([run]), []).tables[0]
+        (table, *_), _ = instructed(load_rules("blue-waters"), systems_of([run]), [])
         remarks += [row[7] for row in table.rows if row[0] == "IOR 1: Max Write"]
     assert remarks == ["", "measured at --scale 0.01, not as asked"]
 

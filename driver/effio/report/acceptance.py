@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from effio import text as fmt
 from effio.judge.outcomes import REHEARSAL, Acceptance, Outcome
@@ -45,7 +44,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
         marked += " (rehearsal)" if acceptance.rehearsal else ""
         return f"{_MARKS[o.ruling]} {o.ruling.text}{marked}"
 
-    table = table_of(
+    return table_of(
         acceptance.outcomes,
         [
             (Column("rule", kept=True), lambda o: o.rule.id),
@@ -66,8 +65,8 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
         acceptance.rules.title + (f" ({REHEARSAL.lower()})" if acceptance.rehearsal else ""),
         "COV is the deviation over the mean. Of a rule over steps the step that comes nearest to"
         " failing is shown. A projected value was not measured; the reason names its base.",
+        narrow_cards=True,
     )
-    return replace(table, narrow_cards=True)
 
 
 def _steps(outcome: Outcome) -> list[Block]:

@@ -182,7 +182,7 @@ def points_table(points: Sequence[Measured]) -> Table:
     def median(p: Measured) -> Quantity | None:
         return p.quantity(p.statement.summary.median if p.statement else None)
 
-    table = table_of(
+    return table_of(
         points,
         [
             *((Column(name), axis(name)) for name in varying(points)),
@@ -202,8 +202,8 @@ def points_table(points: Sequence[Measured]) -> Table:
             ),
         ],
         "Points",
+        narrow_cards=True,
     )
-    return replace(table, narrow_cards=True)
 
 
 def _link(run: Judged, target: Path) -> Link:
@@ -220,7 +220,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     def point(run: Judged) -> str:
         return ", ".join(f"{n} {coordinate_text(n, value)}" for n, value in run.labels.items())
 
-    table = table_of(
+    return table_of(
         [(run, reporter_of(run.result).headline(run.result)) for run in runs],
         [
             (Column("run"), lambda row: _link(row[0], target) if target else row[0].name),
@@ -237,8 +237,8 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
             (Column("started"), lambda row: row[0].result.run.started),
         ],
         "Runs",
+        narrow_cards=True,
     )
-    return replace(table, narrow_cards=True)
 
 
 def _evidence_findings(runs: Sequence[Judged], headlines: Sequence[Headline]) -> list[Finding]:

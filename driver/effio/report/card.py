@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
 from effio.campaign.file import Line
-from effio.report.common.system import data_directory, mpi_name
+from effio.report.common.keys import cell_of_each
+from effio.report.common.system import data_directory, mpi_name, ranks_on_nodes
 from effio.report.model import Column, Table, table_of
 from effio.report.parts import quantity
 from effio.report.registry import reporter_of
@@ -67,7 +68,7 @@ class Card:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def table(self) -> Table:
-        table = table_of(
+        return table_of(
             self.lines,
             [
                 (Column("what"), lambda line: line.title),
@@ -88,8 +89,8 @@ class Card:
             "Results are of all repetitions together: their bytes or operations over their "
             "seconds, flushing included. Fewer than five repetitions have a range, from five on the"
             " 95 % interval. 99 % of the calls were over within the time given.",
+            narrow_cards=True,
         )
-        return replace(table, narrow_cards=True)
 
 
 def line_of(line: Line, result: Result | None, reason: str) -> CardLine:
@@ -149,10 +150,8 @@ def _repetitions(
     measurements (several sizes) have neither."""
     from effio.judge.repetitions import rate_statement  # numpy: not at every start
 
-    places = {
-        (m.access, m.pattern, m.ranks, tuple(sorted(map(str, m.where.items())))) for m in cells
-    }
-    reported = rate_statement(amounts, seconds) if len(places) == 1 else None
+    same = len(set(cell_of_each(cells))) == 1
+    reported = rate_statement(amounts, seconds) if same else None
     if reported is None:
         return "", ""
     return reported.spread(unit), reported.verdict
@@ -262,24 +261,15 @@ def device_card(
     place = stored.run.file_system if stored else None
     if place is not None and place.memory_backed:
         below.insert(0, f"This directory is in memory ({place.type}): nothing here is storage.")
-    return Card(
-        title,
-        _where(results),
-        [line_of(*one) for one in reported if one[0].show != "figure"],
-        [*below, *notes],
-    )
+    directory = f"{place.title}, {data_directory(stored)}" if stored and place else ""
+    lines = [line_of(*one) for one in reported if one[0].show != "figure"]
+    return Card(title, _subtitle(directory, results), lines, [*below, *notes])
 
 
-def _where(results: Sequence[Result]) -> str:
+def _subtitle(directory: str, results: Sequence[Result]) -> str:
     if not results:
         return ""
     run = max((r.run for r in results), key=lambda run: run.system.ranks)
-    stored = next((r for r in results if r.run.file_system), None)
-    place = stored.run.file_system if stored else None
-    parts = [
-        f"{place.title}, {data_directory(stored)}" if stored and place else "",
-        f"{fmt.count_of(run.system.ranks, 'rank')} on {fmt.count_of(run.system.nodes, 'node')}",
-        mpi_name(run.system.mpi.library),
-        run.started,
-    ]
-    return " · ".join(part for part in parts if part)
+    ranks = ranks_on_nodes(run.system.ranks, run.system.nodes)
+    parts = (directory, ranks, mpi_name(run.system.mpi.library), run.started)
+    return " · ".join(filter(None, parts))

@@ -203,12 +203,13 @@ def table_of(
     title: str = "",
     caption: str = "",
     longest: int | None = None,
+    narrow_cards: bool = False,
 ) -> Table:
     """A row for each item, with a cell for each column. A table of more than `longest` rows is only
     on the page."""
     rows = made_late(list(items), lambda item: [cell(item) for _, cell in columns])
     page_only = longest is not None and len(rows) > longest
-    return Table([column for column, _ in columns], rows, title, caption, page_only=page_only)
+    return Table([column for column, _ in columns], rows, title, caption, page_only, narrow_cards)
 
 
 @dataclass(frozen=True)

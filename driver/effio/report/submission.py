@@ -133,18 +133,11 @@ def results_table(title: str, rows: Sequence[Sequence[Cell]], over: str) -> Tabl
     return Table(columns, rows, title, caption)
 
 
-@dataclass(frozen=True)
-class Instructed:
-    """`rest`: the runs with what no test of the instructions requires."""
-
-    tables: Sequence[Table]
-    rest: Sequence[MeasuredSystem]
-
-
 def instructed(
     rules: RuleFile, systems: Sequence[MeasuredSystem], projected: Sequence[Outcome]
-) -> Instructed:
-    """Table 3, a table for each group of tests; a test that was not measured has a row, too."""
+) -> tuple[list[Table], list[MeasuredSystem]]:
+    """Table 3, a table for each group of tests; a test that was not measured has a row, too. And
+    the runs with what no test of the instructions requires."""
     outcomes = {o.rule.id: o for o in projected}
     rows: dict[str, list[list[Cell]]] = {
         group: [] for group in unique(t.group for t in rules.result)
@@ -166,7 +159,7 @@ def instructed(
         results_table(f"Table 3. I/O Test Results: {group}", of_group, "repetitions")
         for group, of_group in rows.items()
     ]
-    return Instructed(tables, [_without(system, used) for system in systems])
+    return tables, [_without(system, used) for system in systems]
 
 
 def _without(system: MeasuredSystem, used: set[int]) -> MeasuredSystem:
@@ -272,10 +265,10 @@ def result_tables(material: Material) -> dict[str, Table]:
         projected = _projected(material)
         tables = measured_tables(material.systems, projected, "Table 3. I/O Test Results")
         return {f"results-{name}": table for name, table in tables.items()}
-    found = instructed(rules, material.systems, _projected(material))
-    appendix = measured_tables(found.rest, [], "Appendix. Other measurements")
+    of_tests, rest = instructed(rules, material.systems, _projected(material))
+    appendix = measured_tables(rest, [], "Appendix. Other measurements")
     return {
-        **{f"results-{t.title.rpartition(': ')[2].replace(' ', '-')}": t for t in found.tables},
+        **{f"results-{t.title.rpartition(': ')[2].replace(' ', '-')}": t for t in of_tests},
         **{f"appendix-{name}": table for name, table in appendix.items()},
     }
 

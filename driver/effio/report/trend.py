@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import pairwise
 from statistics import fmean, median
@@ -278,7 +278,7 @@ def nights_table(courses: Sequence[TrendLine]) -> Table:
     def end(which: str) -> Callable[[tuple[TrendLine, Night]], Cell]:
         return lambda row: quantity(getattr(row[1].interval, which, None), row[0].unit)
 
-    table = table_of(
+    return table_of(
         [(course, night) for course in courses for night in course.nights],
         [
             (Column("point"), lambda row: row[0].what),
@@ -292,8 +292,8 @@ def nights_table(courses: Sequence[TrendLine]) -> Table:
             (Column("change"), lambda row: changes.get((id(row[0]), row[1].day), "")),
         ],
         "Nights",
+        narrow_cards=True,
     )
-    return replace(table, narrow_cards=True)
 
 
 def trend_report(trend: Trend) -> Report:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -215,7 +214,7 @@ def classic_page(run: Run) -> Plot:
 
 
 def _cell_table(run: Run) -> Table:
-    table = table_of(
+    return table_of(
         [m for n in run.order() for m in run.partitions[n].all],
         [
             (Column("ranks", "1"), lambda m: m.ranks),
@@ -232,8 +231,8 @@ def _cell_table(run: Run) -> Table:
             (Column("errors", "1"), lambda m: m.error_count),
         ],
         "All rows of b_eff_io",
+        longest=0,
     )
-    return replace(table, page_only=True)
 
 
 def summary_table(run: Run, partition: int) -> Table:
