@@ -11,7 +11,7 @@ import pytest
 from driver import made
 from effio.judge import Interval
 from effio.report.build import report_of
-from effio.report.model import Axis, Column, Finding, Panel, Series, Table
+from effio.report.model import Axis, Column, Finding, Panel, Table
 from effio.report.parts import (
     Maker,
     Part,
@@ -28,7 +28,6 @@ from effio.report.parts import (
 from effio.report.plots import best, by_case, interval, means, plot
 from effio.report.spots import Spot, curve, x_axis
 from effio.store.reader import Result, read_result
-from effio.store.records import Figure as FigureRecord
 
 _SAMPLES = {"count": 5, "min": 8.0, "max": 14.0, "deviation": 2.0, "low95": 9.0, "high95": 13.0}
 
@@ -79,16 +78,12 @@ def test_records_that_count(tmp_path: Path) -> None:
 
 def test_a_curve_has_its_style_in_all_cases(tmp_path: Path) -> None:
     rates = _result(tmp_path).figures_named("type_bandwidth")
-
-    def draw(name: str, some: list[FigureRecord], style: int) -> Series:
-        return means(name, some, lambda f: str(f.where["access"]), style)
-
     panels = by_case(
         rates,
         lambda f: str(f.where["access"]),
         lambda f: str(f.where["pattern"]),
-        draw,
-        ("seg_coll",),
+        lambda f: str(f.where["access"]),
+        first=("seg_coll",),
     )
     assert list(panels) == ["write", "rewrite", "read"]
     styles = {name: [(s.name, s.style) for s in of[0].series] for name, of in panels.items()}

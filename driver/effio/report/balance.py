@@ -46,7 +46,6 @@ def system_names(results: Sequence[Result]) -> list[str]:
 
 _MOST = 1e15
 _PAIR = re.compile(r"^\s*([A-Za-z_]+)\s*=\s*([-+0-9.eE]+)\s*$", re.MULTILINE)
-_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)

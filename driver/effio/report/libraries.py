@@ -86,17 +86,12 @@ def _largest(figures: Sequence[FigureRecord]) -> dict[str, list[FigureRecord]]:
 
 def rate_figure(result: Result) -> Figure | None:
     rates = result.figures_named("library_bandwidth")
-
-    def curve(name: str, some: Sequence[FigureRecord], style: int) -> Series:
-        some = sorted(some, key=_processes)
-        return means(name, some, lambda f: float(_processes(f)), style, best)
-
     return curves_over_processes(
         "library-rates",
         "Rate by number of processes",
         "Means over the repetitions, from the opening of the file to its close; whiskers reach to"
         " the best repetition.",
-        by_case(rates, _case, _label, curve),
+        by_case(rates, _case, _label, lambda f: float(_processes(f)), best),
         map(_processes, rates),
     )
 
@@ -201,6 +196,10 @@ def _overhead_text(result: Result) -> str:
 
 def point_table(result: Result) -> Table:
     gains = {_place(f): interval(f) for f in result.figures_named("hint_gain")}
+
+    def ends(f: FigureRecord) -> tuple[float | None, float | None]:
+        return gains.get(_place(f), (None, None))
+
     return table_of(
         result.figures_named("library_bandwidth"),
         [
@@ -215,14 +214,8 @@ def point_table(result: Result) -> Table:
             (Column("own time", "s"), value_at(result, "layer_seconds", _place)),
             (Column("overhead", "1", "%", 3), value_at(result, "overhead", _place)),
             (Column("gain of hints", "1", "%", 3), value_at(result, "hint_gain", _place)),
-            (
-                Column("at least", "1", "%", 3),
-                lambda f: gains.get(_place(f), (None, None))[0],
-            ),
-            (
-                Column("at most", "1", "%", 3),
-                lambda f: gains.get(_place(f), (None, None))[1],
-            ),
+            (Column("at least", "1", "%", 3), lambda f: ends(f)[0]),
+            (Column("at most", "1", "%", 3), lambda f: ends(f)[1]),
         ],
         "Points",
         "Rates and times are means over the repetitions; on storage: with the flush. "
@@ -309,10 +302,7 @@ def gain_figure(result: Result) -> Figure | None:
         "bars",
         Axis("library"),
         Axis("gain of the hints", shown="%"),
-        {
-            case: [Panel("", [means("mean gain", some, _label, 0, interval)])]
-            for case, some in grouped(gains, _case).items()
-        },
+        by_case(gains, _case, lambda _: "mean gain", _label, interval),
         case="case",
     )
 

@@ -28,7 +28,7 @@ from effio.report.model import (
     table_of,
 )
 from effio.report.parts import Part, PartsReporter, known, number, valid, value_of, word
-from effio.report.plots import best, by_case, means, plot
+from effio.report.plots import best, by_case, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
@@ -92,10 +92,6 @@ def rate_table(result: Result) -> Table:
 
 def rate_figure(result: Result) -> Figure | None:
     rates = [f for f in known(result, "rate") if f.metric.value]
-
-    def bars(kind: str, some: Sequence[FigureRecord], style: int) -> Series:
-        return means(kind, some, _phase, style, best)
-
     return plot(
         "rates",
         "Operations in a second, by phase",
@@ -104,7 +100,7 @@ def rate_figure(result: Result) -> Figure | None:
         "bars",
         Axis("phase"),
         Axis("rate", "op/s", log=True, switch=True),
-        by_case(rates, lambda f: fmt.count_of(_ranks(f), "rank"), _kind, bars),
+        by_case(rates, lambda f: fmt.count_of(_ranks(f), "rank"), _kind, _phase, best),
         case="ranks",
         height=420,
     )

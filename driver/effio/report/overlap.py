@@ -21,12 +21,11 @@ from effio.report.model import (
     Headline,
     Level,
     Panel,
-    Series,
     Table,
     table_of,
 )
 from effio.report.parts import Part, PartsReporter, known, member, number, value_at, value_of, word
-from effio.report.plots import by_case, means, plot
+from effio.report.plots import by_case, plot
 from effio.store.evidence import evidence_of, short_of
 from effio.store.members import members_of
 from effio.store.reader import Result
@@ -68,11 +67,7 @@ def _known(result: Result, name: str) -> list[FigureRecord]:
 
 def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
     """Curves by case; one for each method, whiskers are the 95 % intervals of the means."""
-
-    def curve(method: str, some: Sequence[FigureRecord], style: int) -> Series:
-        return means(method, some, lambda f: float(_size(f)), style)
-
-    return by_case(found, _case, _method, curve, _METHODS)
+    return by_case(found, _case, _method, lambda f: float(_size(f)), first=_METHODS)
 
 
 def hidden_figure(result: Result) -> Figure | None:

@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from effio.report.common import certainty
 from effio.report.common.names import grouped, unique
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Series, Table
 from effio.store.records import Figure as FigureRecord
 
-Item = TypeVar("Item")
+# The lower and the upper end of a whisker.
+Ends = tuple[float | None, float | None]
 # Curves of a single panel, panels side by side, or panels by the case that a reader chooses.
 Drawn = Sequence[Series] | Sequence[Panel] | Mapping[str, Sequence[Panel]]
 
@@ -61,7 +62,7 @@ def means(
     figures: Sequence[FigureRecord],
     x: Callable[[FigureRecord], float | str],
     style: int = 0,
-    ends: Callable[[FigureRecord], tuple[float | None, float | None]] = certainty.ends_of,
+    ends: Callable[[FigureRecord], Ends] = certainty.ends_of,
     **more: Any,
 ) -> Series:
     """A curve or bars of means; `ends` are the lower and upper ends of the whiskers."""
@@ -77,32 +78,36 @@ def means(
     )
 
 
-def best(f: FigureRecord) -> tuple[float | None, float | None]:
+def best(f: FigureRecord) -> Ends:
     """A whisker from the mean to the best repetition."""
     return None, f.samples.max if f.samples else None
 
 
-def interval(f: FigureRecord) -> tuple[float | None, float | None]:
+def interval(f: FigureRecord) -> Ends:
     """A whisker over the 95 % interval; fewer than five repetitions have none."""
     bounds = certainty.shown_bounds(f)
     return (bounds.low, bounds.high) if bounds is not None else (None, None)
 
 
 def by_case(
-    items: Iterable[Item],
-    case: Callable[[Item], str],
-    curve: Callable[[Item], str],
-    draw: Callable[[str, list[Item], int], Series],
+    figures: Iterable[FigureRecord],
+    case: Callable[[FigureRecord], str],
+    curve: Callable[[FigureRecord], str],
+    x: Callable[[FigureRecord], float | str],
+    ends: Callable[[FigureRecord], Ends] = certainty.ends_of,
     first: Sequence[str] = (),
 ) -> dict[str, list[Panel]]:
-    """A panel for each case with a series for each curve. A curve has the same style in all cases:
-    its number, those of `first` before others."""
-    items = list(items)
-    styles = {name: i for i, name in enumerate(unique([*first, *map(curve, items)]))}
+    """A panel for each case with the `means` of each curve, which numbers on its axis order. A
+    curve has the same style in all cases: its number, those of `first` before others."""
+    figures = list(figures)
+    styles = {name: i for i, name in enumerate(unique([*first, *map(curve, figures)]))}
     panels = {}
-    for name, some in grouped(items, case).items():
-        curves = sorted(grouped(some, curve).items(), key=lambda item: styles[item[0]])
-        panels[name] = [Panel("", [draw(one, of, styles[one]) for one, of in curves])]
+    for name, some in grouped(figures, case).items():
+        series = []
+        for one, of in sorted(grouped(some, curve).items(), key=lambda item: styles[item[0]]):
+            in_order = of if isinstance(x(of[0]), str) else sorted(of, key=x)
+            series.append(means(one, in_order, x, styles[one], ends))
+        panels[name] = [Panel("", series)]
     return panels
 
 

@@ -64,10 +64,6 @@ _PART_STYLES = {
 }
 
 
-def part_name(part: str) -> str:
-    return _PART_NAMES.get(part, part.replace("_", " "))
-
-
 @dataclass
 class TimeSplit:
     """Seconds of one group by part, the mean over ranks."""
@@ -96,7 +92,7 @@ def time_splits(
             if part in _INSIDE_OTHERS:
                 continue
             if part not in names:
-                names[part] = part_name(part)
+                names[part] = _PART_NAMES.get(part, part.replace("_", " "))
             mean = spread.mean
             parts[names[part]] += mean
             reported += mean

@@ -350,6 +350,12 @@ def _rate_headline(
     return claimed(headline, result, cells, figure)
 
 
+def _aside(second: Headline) -> str:
+    """A further number, in the context of a headline."""
+    basis = second.basis(", ")
+    return f"{second.shown()} {second.context}" + (f" ({basis})" if basis else "")
+
+
 class StudyReporter(PartsReporter):
     finders: Sequence[Finder[Result]] = (
         limit_finding,
@@ -394,8 +400,7 @@ class StudyReporter(PartsReporter):
             stated = _rate_headline("", result, other, first=False)
             if stated.value is None:
                 continue
-            text += f"; highest {access}: {stated.shown()} {stated.context}"
-            text += f" ({stated.basis(', ')})" if stated.basis() else ""
+            text += f"; highest {access}: {_aside(stated)}"
         return replace(first, context=text, evidence=evidence)
 
     def _throughputs(self, result: Result) -> Headline | None:
@@ -431,10 +436,9 @@ class StudyReporter(PartsReporter):
         if not weakest or weakest == place:
             return headline
         low = _rate_headline("", result, weakest, "weakest", first=False)
-        text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,
-            context=headline.context + text + (f" ({low.basis(', ')})" if low.basis() else ""),
+            context=f"{headline.context}; weakest: {_aside(low)}",
             evidence=[*headline.evidence, *low.evidence],
         )
 
