@@ -57,7 +57,7 @@ def _rates(measurements: Sequence[Measurement], names: Sequence[str]) -> Mapping
 
 
 def _slow(access: str, rates: Mapping[str, float], servers: Mapping[str, list[str]]) -> str:
-    """The server whose files are all slower than all others, and by much, or nothing."""
+    """What to say of the server whose files are all slower than all others, and by much."""
     for server in sorted({one for those in servers.values() for one in those}):
         on = [rate for name, rate in rates.items() if server in servers.get(name, [])]
         off = [rate for name, rate in rates.items() if server not in servers.get(name, [])]

@@ -5,7 +5,7 @@ slow, and one directory for all against one for each. docs/benchmarks/mdtest.md 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
@@ -17,7 +17,6 @@ from effio.report.common.names import context_of, grouped
 from effio.report.generic import reasons_of
 from effio.report.model import (
     Axis,
-    Cell,
     Column,
     Figure,
     Finding,
@@ -118,9 +117,6 @@ def _slowest(m: Measurement) -> str:
 
 
 def balance_table(result: Result) -> Table:
-    def seconds(of: str) -> Callable[[Measurement], Cell]:
-        return lambda m: getattr(m.seconds["work"], of)
-
     return table_of(
         [m for m in _of_items(result.measurements) if "work" in m.seconds and m.ranks > 1],
         [
@@ -128,9 +124,9 @@ def balance_table(result: Result) -> Table:
             (Column("ranks", "1"), lambda m: m.ranks),
             (Column("trees"), _short),
             (Column("iteration"), lambda m: m.repetition),
-            (Column("fastest rank", "s"), seconds("min")),
-            (Column("mean rank", "s"), seconds("mean")),
-            (Column("slowest rank", "s"), seconds("max")),
+            (Column("fastest rank", "s"), lambda m: m.seconds["work"].min),
+            (Column("mean rank", "s"), lambda m: m.seconds["work"].mean),
+            (Column("slowest rank", "s"), lambda m: m.seconds["work"].max),
             (Column("slowest / mean", "1", digits=3), _unevenness),
             (Column("slowest ranks"), _slowest),
         ],
