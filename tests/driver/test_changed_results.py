@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from driver import made
+from driver import made, test_report_probe
 from driver.conftest import Effio
+from effio.errors import EffioError
 from effio.report.generic import criteria_of
+from effio.report.limits import Probe
 from effio.report.model import Reason
 from effio.store.folder import RunFolder, reported_result
 from effio.store.reader import read_result
@@ -156,3 +158,13 @@ def test_a_changed_turn_of_interference_makes_the_numbers_invalid(tmp_path: Path
     lost = reported_result(folder.result_path).measurements[0]
     assert not lost.valid
     assert lost.invalid_reason.startswith("result.turns/1/group-0/result.jsonl changed after")
+
+
+def test_limits_that_changed_limit_nothing(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    made.write(folder.result_path, test_report_probe.made_lines())
+    folder.seal()
+    assert Probe.of("probe", reported_result(folder.result_path)).limits
+    folder.result_path.write_bytes(folder.result_path.read_bytes() + b" \n")
+    with pytest.raises(EffioError, match="has no valid limits"):
+        Probe.of("probe", reported_result(folder.result_path))

@@ -376,8 +376,7 @@ class IorReporter(PartsReporter):
     def headline(self, result: Result) -> Headline:
         """That of the access that the campaign's step is for, else of the first that has a value:
         a step for reads also writes what it reads."""
-        part = result.record.campaign if result.record is not None else None
-        wanted = f"{part.access}_bandwidth" if part is not None else ""
+        wanted = f"{result.part.access}_bandwidth" if result.part is not None else ""
         for name in sorted(_BANDWIDTHS, key=lambda name: name != wanted):
             if rates := known(result, name):
                 best = max(rates, key=value_of)

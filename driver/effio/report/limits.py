@@ -52,10 +52,10 @@ class Probe:
         limits = {
             fmt.plain(f.where.get("limit", ""), 60): f
             for f in limits_of(result)
-            if f.metric.value is not None and f.metric.value > 0
+            if f.valid is not False and f.metric.value is not None and f.metric.value > 0
         }
         if result.benchmark != "probe" or not limits:
-            raise EffioError(f"{name} is not a run of probe, or has no limits")
+            raise EffioError(f"{name} is not a run of probe, or has no valid limits")
         return cls(name, result, limits)
 
     def ceilings(self) -> dict[str, float]:
