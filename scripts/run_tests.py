@@ -33,6 +33,8 @@ RANKS = str(2 * (os.cpu_count() or 1))
 # the same, shared memory. Tests over networks ask for them.
 WITHOUT_DEVICES = {
     "HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io",
+    # Without this each process loads the plugins that look for devices, with libX11 and OpenCL.
+    "HWLOC_PLUGINS_PATH": "/nonexistent",
     "OMPI_MCA_pml": "ob1",
     "UCX_TLS": "posix,self",
     "UCX_VFS_ENABLE": "n",
