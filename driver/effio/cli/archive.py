@@ -20,12 +20,13 @@ from effio.store.folder import RESULT, RunFolder, Store
 def _all_of(word: str, store: Store) -> list[RunFolder]:
     """All runs that are meant; for a campaign also the attempts that failed, which are part of its
     history."""
+    name = campaign_word(word)
     of_campaign = [
         folder
         for folder in store.folders()
         if (record := folder.record()) is not None
         and record.campaign is not None
-        and record.campaign.name == campaign_word(word)
+        and record.campaign.name == name
     ]
     if of_campaign:
         return of_campaign

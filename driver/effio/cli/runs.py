@@ -158,7 +158,8 @@ def command(
     ids = ShortIds([line["run"] for line in lines])
     total = len(lines)
     if campaign is not None:
-        lines = [line for line in lines if line["campaign"] == campaign_word(campaign)]
+        name = campaign_word(campaign)
+        lines = [line for line in lines if line["campaign"] == name]
     if tag is not None:
         lines = [line for line in lines if tag in line["tags"].split(",")]
     if words:

@@ -36,9 +36,8 @@ def _runs(words: tuple[str, ...], indexed: Indexed) -> list[Claimed]:
     for word in words:
         name = gather.campaign_word(word)
         campaigns = gather.campaigns_named(name, names)
-        if not campaigns and not gather.is_place(
-            word
-        ):  # copied runs, without the campaign's folder
+        # Runs may have been copied without the campaign's folder.
+        if not campaigns and not gather.is_place(word):
             recorded = gather.recorded_names(indexed.store, indexed.attempts)
             campaigns = gather.campaigns_named(name, recorded)
         for campaign in campaigns:
