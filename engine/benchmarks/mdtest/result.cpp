@@ -2,6 +2,7 @@
 #include "benchmarks/mdtest/result.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace effio::mdtest {
 
@@ -10,9 +11,11 @@ void RunResult::add(const PhaseResult& result) {
         return s.phase == result.phase && s.ranks == result.ranks && s.unique == result.unique;
     });
     if (it == phases.end()) {
-        it = phases.insert(
-            phases.end(),
-            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0, {}, 0});
+        PhaseSummary first;
+        first.phase = result.phase;
+        first.ranks = result.ranks;
+        first.unique = result.unique;
+        it = phases.insert(phases.end(), std::move(first));
     }
     const double seconds = result.total_seconds();
     if (!result.has_rate()) {
