@@ -94,6 +94,19 @@ def test_a_part(kept: Effio) -> None:
     assert kept.call("archive", "sweep", "-o", "s.tar.gz").stdout.startswith("s.tar.gz: 12 runs")
 
 
+@pytest.mark.parametrize("word", ["sweep", "@sweep", "study/sweep.toml"])
+def test_of_a_campaign_attempts_that_failed_are_archived_too(word: str, kept: Effio) -> None:
+    (kept.cwd / "study").mkdir()
+    (kept.cwd / "study/sweep.toml").touch()
+    run = kept.cwd / "effio-runs" / FIRST
+    failed = run.with_name(FIRST.replace("20260101", "20251231"))
+    failed.mkdir()
+    record = (run / "run.json").read_text()
+    (failed / "run.json").write_text(record.replace(FIRST, failed.name))
+    done = kept.call("archive", word, "-o", "all.tar.gz")
+    assert done.stdout.startswith("all.tar.gz: 13 runs, 1 campaign"), done.stderr
+
+
 def test_nothing_is_written_over(kept: Effio) -> None:
     (kept.cwd / "here").write_text("mine")
     done = kept.call("archive", "-o", "here")
