@@ -170,9 +170,9 @@ ExitCode run_benchmark(Benchmark& benchmark, const Words& words, const Invocatio
         const std::string called = invocation.classic.empty()
                                        ? fmt::format("effio-mpi {}", benchmark.name())
                                        : invocation.classic.front();
-        say(stderr, fmt::format("{}: {}\nTry: {} --help\n", called,
-                                invocation.worded(status.error().text()), called));
-        return status.error().exit_code;
+        return refuse(stderr, status.error(),
+                      fmt::format("{}: {}\nTry: {} --help\n", called,
+                                  invocation.worded(status.error().text()), called));
     }
     if (options.plan || options.plan_json) return print_plan(benchmark, options);
     return run_job(benchmark, options, table, invocation);
@@ -241,8 +241,8 @@ ExitCode run_classic(const ClassicProgram& program, const Words& line) {
     auto translated = program.translate(words, of_benchmark);
     if (!translated) {
         // The originals print their complaints and help on stdout.
-        say(stdout, Invocation{{}, {}, program.wording}.worded(translated.error().cause));
-        return translated.error().exit_code;
+        return refuse(stdout, translated.error(),
+                      Invocation{{}, {}, program.wording}.worded(translated.error().cause));
     }
     if (translated->help) translated->message += help_on_own_options(program);
     if (!translated->message.empty()) say(stdout, translated->message);

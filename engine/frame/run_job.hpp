@@ -2,6 +2,9 @@
 // From a benchmark with its options set to an exit code.
 #pragma once
 
+#include <cstdio>
+#include <string>
+
 #include "core/options.hpp"
 #include "frame/benchmark.hpp"
 #include "frame/job/options.hpp"
@@ -13,6 +16,10 @@ OptionTable table_of(Benchmark& benchmark, JobOptions& options);
 
 /// Prints the plan; no MPI, no I/O.
 ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options);
+
+/// Prints why nothing is run, and returns the error's code. What is wrong on all ranks, the first
+/// rank says. An error of this rank alone (`error.rank`) it says itself, and it ends the job.
+ExitCode refuse(std::FILE* where, const Error& error, const std::string& text);
 
 /// Starts MPI, runs the benchmark on all ranks (a group of one), ends MPI. Returns the agreed exit
 /// code.

@@ -50,7 +50,7 @@ void StorageOptions::declare_rules(OptionTable& table) {
 }
 
 Status StorageOptions::check() {
-    if (auto present = check_present(needs, backend.name); !present) return present;
+    if (auto loaded = load(needs, backend.name); !loaded) return loaded;
     return apply_settings(needs, backend);
 }
 

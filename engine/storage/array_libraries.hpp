@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The array backends and their settings. A library that this program was built without has no
-// make function here; array_backends.cpp says so to the user.
+// The array backends and their settings.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +60,7 @@ std::unique_ptr<ArrayLibrary> make_own_file_library(Session& session, OwnFileFor
 std::unique_ptr<ArrayLibrary> make_sion_array_library(Session& session,
                                                       const SionSettings& settings);
 
+// In the module of the libraries that were found (array_module.hpp).
 std::unique_ptr<ArrayLibrary> make_hdf5_library(Session& session, const Hdf5Settings& settings);
 std::unique_ptr<ArrayLibrary> make_pnetcdf_library(Session& session,
                                                    const PnetcdfSettings& settings);

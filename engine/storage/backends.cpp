@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "storage/array_module.hpp"
 #include "storage/array_storage.hpp"
 #include "storage/mmap.hpp"
 #include "storage/posix.hpp"
@@ -54,42 +55,31 @@ std::unique_ptr<ArrayLibrary> make_over_bytes(Session& session, const BackendCho
     "this program was built without it, because its build was set to leave the library out "
     "(-DEFFIO_WITH_…=OFF; docs/install.md, Array libraries)";
 
-// Such a library leaves its row with that reason and without a function.
 #ifdef EFFIO_HAVE_HDF5
 constexpr const char* hdf5_missing = "";
-std::unique_ptr<ArrayLibrary> make_hdf5(Session& s, const BackendChoice& c, const SimRoom*) {
-    return make_hdf5_library(s, c.hdf5);
-}
-std::unique_ptr<Storage> make_hdf5_blocks(Session& s, const BackendChoice& c, const SimRoom*) {
-    return make_array_storage(s, make_hdf5_library(s, c.hdf5), c.hdf5_datasets);
-}
 #else
 constexpr const char* hdf5_missing = EFFIO_WITHOUT_HDF5;
-constexpr decltype(ArrayBackend::make) make_hdf5 = nullptr;
-constexpr decltype(ByteBackend::make) make_hdf5_blocks = nullptr;
 #endif
 #ifdef EFFIO_HAVE_PNETCDF
 constexpr const char* pnetcdf_missing = "";
-std::unique_ptr<ArrayLibrary> make_pnetcdf(Session& s, const BackendChoice& c, const SimRoom*) {
-    return make_pnetcdf_library(s, c.pnetcdf);
-}
-std::unique_ptr<Storage> make_pnetcdf_blocks(Session& s, const BackendChoice& c, const SimRoom*) {
-    return make_array_storage(s, make_pnetcdf_library(s, c.pnetcdf), ArrayDivision::bytes);
-}
 #else
 constexpr const char* pnetcdf_missing = EFFIO_WITHOUT_PNETCDF;
-constexpr decltype(ArrayBackend::make) make_pnetcdf = nullptr;
-constexpr decltype(ByteBackend::make) make_pnetcdf_blocks = nullptr;
 #endif
 #ifdef EFFIO_HAVE_NETCDF4
 constexpr const char* netcdf4_missing = "";
-std::unique_ptr<ArrayLibrary> make_netcdf4(Session& s, const BackendChoice& c, const SimRoom*) {
-    return make_netcdf4_library(s, c.netcdf4);
-}
 #else
 constexpr const char* netcdf4_missing = EFFIO_WITHOUT_NETCDF4;
-constexpr decltype(ArrayBackend::make) make_netcdf4 = nullptr;
 #endif
+
+std::unique_ptr<ArrayLibrary> make_hdf5(Session& s, const BackendChoice& c, const SimRoom*) {
+    return array_module().hdf5(s, c.hdf5);
+}
+std::unique_ptr<ArrayLibrary> make_pnetcdf(Session& s, const BackendChoice& c, const SimRoom*) {
+    return array_module().pnetcdf(s, c.pnetcdf);
+}
+std::unique_ptr<ArrayLibrary> make_netcdf4(Session& s, const BackendChoice& c, const SimRoom*) {
+    return array_module().netcdf4(s, c.netcdf4);
+}
 
 #ifdef EFFIO_HAVE_URING
 constexpr const char* uring_missing = "";
@@ -179,11 +169,17 @@ const std::vector<ByteBackend>& block_backends() {
                                      "each block");
                             c.hdf5.declare(t);
                         },
-                        hdf5_missing},
-                       make_hdf5_blocks});
+                        hdf5_missing, load_array_module},
+                       [](Session& s, const Choice& c, const SimRoom* room) {
+                           return make_array_storage(s, make_hdf5(s, c, room), c.hdf5_datasets);
+                       }});
         all.push_back({{"pnetcdf", "PnetCDF: blocks in a variable of bytes",
-                        [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing},
-                       make_pnetcdf_blocks});
+                        [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing,
+                        load_array_module},
+                       [](Session& s, const Choice& c, const SimRoom* room) {
+                           return make_array_storage(s, make_pnetcdf(s, c, room),
+                                                     ArrayDivision::bytes);
+                       }});
         return all;
     }();
     return table;
@@ -214,13 +210,15 @@ const std::vector<ArrayBackend>& array_backends() {
     using Choice = BackendChoice;
     static const std::vector<ArrayBackend> table{
         {{"hdf5", "parallel HDF5, one dataset a variable",
-          [](Choice& c, OptionTable& t) { c.hdf5.declare(t); }, hdf5_missing},
+          [](Choice& c, OptionTable& t) { c.hdf5.declare(t); }, hdf5_missing, load_array_module},
          make_hdf5},
         {{"pnetcdf", "PnetCDF, classic NetCDF files",
-          [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing},
+          [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing,
+          load_array_module},
          make_pnetcdf},
         {{"netcdf4", "parallel NetCDF-4 (HDF5 files)",
-          [](Choice& c, OptionTable& t) { c.netcdf4.declare(t); }, netcdf4_missing},
+          [](Choice& c, OptionTable& t) { c.netcdf4.declare(t); }, netcdf4_missing,
+          load_array_module},
          make_netcdf4},
         {{"mpiio", "MPI-IO to one file without a format",
           [](Choice& c, OptionTable& t) { c.mpiio.declare(t); }},
@@ -271,6 +269,14 @@ Status check_present(Serves what, const std::string& name) {
     for (const auto* backend : backends_that(what)) {
         if (backend->name != name || backend->missing.empty()) continue;
         return environment_error(fmt::format("backend {}", name), backend->missing);
+    }
+    return {};
+}
+
+Status load(Serves what, const std::string& name) {
+    if (auto present = check_present(what, name); !present) return present;
+    for (const auto* backend : backends_that(what)) {
+        if (backend->name == name && backend->load != nullptr) return backend->load();
     }
     return {};
 }

@@ -47,6 +47,8 @@ struct BackendInfo {
     void (*declare)(BackendChoice&, OptionTable&);
     /// Why this program does not have it, and what would help; empty if it has.
     std::string missing = {};
+    /// Loads what it needs and what the program does not start with; null if there is nothing.
+    Status (*load)() = nullptr;
 };
 
 /// One backend of an interface; a new one is a row of a table in backends.cpp.
@@ -83,6 +85,9 @@ std::vector<std::string> backend_names(Serves what);
 std::vector<std::string> present_backends(Serves what);
 /// An environment error where the program was built without the backend; it says what would help.
 Status check_present(Serves what, const std::string& name);
+/// The same, and loads what the backend needs; local. To be called before it is made. An error that
+/// has a rank is that of this rank alone.
+Status load(Serves what, const std::string& name);
 
 /// Reads `choice.settings` into the backend's own settings; unknown keys and bad values are errors.
 Status apply_settings(Serves what, BackendChoice& choice);

@@ -26,9 +26,9 @@ ELSEWHERE = {
     "parallel/text_file.cpp": "TextFile itself",
     "storage/posix_calls.cpp": "open_file itself",
     "storage/mpiio.cpp": "MPI-IO opens paths itself; GuardedPath::confirm after it",
-    "storage/hdf5.cpp": "HDF5 opens paths itself; GuardedPath around it",
-    "storage/netcdf4.cpp": "NetCDF opens paths itself; GuardedPath around it",
-    "storage/pnetcdf.cpp": "PnetCDF opens paths itself; GuardedPath around it",
+    "storage/libraries/hdf5.cpp": "HDF5 opens paths itself; GuardedPath around it",
+    "storage/libraries/netcdf4.cpp": "NetCDF opens paths itself; GuardedPath around it",
+    "storage/libraries/pnetcdf.cpp": "PnetCDF opens paths itself; GuardedPath around it",
     "storage/own_tree.cpp": "directories, read-only",
     "storage/sim.cpp": "its own directory, by mkdtemp",
 }

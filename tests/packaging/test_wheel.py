@@ -192,13 +192,14 @@ def test_the_engine_is_built_out_of_the_wheel_and_used(
     cmake = shutil.which("cmake")
     if cmake is None:
         pytest.skip("cmake is not here")
+    parts = [any_engine.program, *any_engine.program.parent.glob("*.so")]
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "cmake").write_text(
         "#!/bin/sh\n"
         f'if [ "$1" != --build ]; then exec {cmake} "$@"; fi\n'
         'test -f "$2/CMakeCache.txt" || exit 1\n'
-        f'mkdir -p "$2/engine" && exec cp {any_engine.program} "$2/engine/effio-mpi"\n'
+        f'mkdir -p "$2/engine" && exec cp {" ".join(map(str, parts))} "$2/engine"\n'
     )
     (tools / "cmake").chmod(0o755)
     mpicc = any_engine.mpiexec.replace("mpiexec", "mpicc")
@@ -207,6 +208,8 @@ def test_the_engine_is_built_out_of_the_wheel_and_used(
     built = installed.effio("engine", "build", "--mpicc", mpicc, path=tools)
     assert built.returncode == 0, built.stderr
     assert built.stdout.startswith("built: ")
+    (home,) = (installed.place / "share/effio/engines").glob("*/effio-mpi")
+    assert {part.name for part in parts} <= {file.name for file in home.parent.iterdir()}
     again = installed.effio("engine", "build", "--mpicc", mpicc, path=tools)
     assert again.stdout.startswith("already there: ")
     ran = installed.effio(

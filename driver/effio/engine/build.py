@@ -181,6 +181,8 @@ def _place(
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
     try:
         shutil.copy2(program, fresh / PROGRAM)
+        for module in program.parent.glob("*.so"):  # the engine looks for it next to itself
+            shutil.copy2(module, fresh / module.name)
         (fresh / LOG).write_text(log)
         (fresh / SOURCES).write_bytes(source)
         (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")

@@ -87,7 +87,7 @@ Status Parameters::check() {
         }
     }
     for (const auto& library : libraries) {
-        if (auto present = check_present(Serves::arrays, library); !present) return present;
+        if (auto loaded = load(Serves::arrays, library); !loaded) return loaded;
         if (is_model(library) && libraries.size() > 1) {
             return usage_error(fmt::format("--libraries: {} is compared with nothing", library));
         }

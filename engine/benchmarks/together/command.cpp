@@ -12,6 +12,7 @@
 
 #include "benchmarks/together/members.hpp"
 #include "frame/job/group.hpp"
+#include "frame/run_job.hpp"
 #include "parallel/gathering.hpp"
 #include "parallel/recorded_environment.hpp"
 #include "parallel/results.hpp"
@@ -34,9 +35,9 @@ void say_first(std::FILE* where, const std::string& text) {
 }
 
 ExitCode refuse(const Error& error) {
-    say_first(stderr,
-              fmt::format("{}: {}\nTry: {} --help\n", command_name, error.text(), command_name));
-    return error.exit_code;
+    return effio::refuse(
+        stderr, error,
+        fmt::format("{}: {}\nTry: {} --help\n", command_name, error.text(), command_name));
 }
 
 ExitCode print_plans(const Members& members, const JobOptions& job) {

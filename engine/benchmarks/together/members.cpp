@@ -32,8 +32,12 @@ std::string of_group(const std::string& name, const std::string& text) {
 
 /// The fault in the group's name.
 Error fault_of(const std::string& name, const Error& fault) {
-    Error error = usage_error(of_group(name, fault.text()));
+    Error of_all = fault;
+    of_all.rank = -1;  // which follows once, after all faults
+    Error error = usage_error(of_group(name, of_all.text()));
     error.exit_code = fault.exit_code;
+    error.rank = fault.rank;
+    error.host = fault.host;
     return error;
 }
 
@@ -161,6 +165,9 @@ Status make_members(const Options& options, Members& members) {
     const auto note = [&faults](const Error& fault) {
         faults.exit_code = worse(faults.exit_code, fault.exit_code);
         faults.cause += (faults.cause.empty() ? "" : "\n") + fault.cause;
+        if (fault.rank < 0) return;
+        faults.rank = fault.rank;
+        faults.host = fault.host;
     };
     int number = 0;
     for (const auto& text : options.groups) {

@@ -23,7 +23,7 @@ Result<Backends> Backends::make(Job& job, const BackendChoice& run, const Defini
             if (!cell.backend) continue;
             const BackendChoice& choice = *cell.backend;
             const Serves what = cell.holds_arrays() ? Serves::arrays : Serves::blocks;
-            if (auto has = check_present(what, choice.name); !has) return has.error();
+            if (auto loaded = load(what, choice.name); !loaded) return loaded.error();
             const Backend*& backend = backends.of_cells_[&cell];
             if (cell.holds_arrays()) backend = libraries[{choice.name, choice.settings}];
             if (backend != nullptr) continue;

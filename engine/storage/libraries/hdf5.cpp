@@ -10,7 +10,7 @@
 #include "parallel/mpi_comm.hpp"
 #include "storage/array_libraries.hpp"
 #include "storage/guarded_path.hpp"
-#include "storage/hdf5_header.hpp"
+#include "storage/libraries/hdf5_header.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
 

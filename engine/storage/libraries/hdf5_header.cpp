@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "storage/hdf5_header.hpp"
+#include "storage/libraries/hdf5_header.hpp"
 
 #include <hdf5.h>
 #include <mpi.h>

@@ -9,7 +9,7 @@
 #include <hdf5.h>
 
 #include "storage/guarded_path.hpp"
-#include "storage/hdf5_header.hpp"
+#include "storage/libraries/hdf5_header.hpp"
 #endif
 
 #include "parallel/mpi_comm.hpp"
