@@ -35,6 +35,8 @@ WITHOUT_DEVICES = {
     "HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io",
     # Without this each process loads the plugins that look for devices, with libX11 and OpenCL.
     "HWLOC_PLUGINS_PATH": "/nonexistent",
+    # A process without a launcher would start one for itself, in case it wanted more processes.
+    "OMPI_MCA_ess_singleton_isolated": "1",
     "OMPI_MCA_pml": "ob1",
     "UCX_TLS": "posix,self",
     "UCX_VFS_ENABLE": "n",
