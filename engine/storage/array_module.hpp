@@ -17,7 +17,7 @@ struct ArrayModule {
     std::unique_ptr<ArrayLibrary> (*netcdf4)(Session&, const Netcdf4Settings&);
 };
 
-/// Loads the module unless it is loaded; local. It stands next to the program or in ../lib/effio,
+/// Loads the module unless it is loaded; local. It is next to the program or in ../lib/effio,
 /// and a program may hold it itself (tests do). An environment error of this rank and host, in the
 /// loader's words, if it or a library that it needs is missing here.
 Status load_array_module();
