@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -74,6 +75,7 @@ class Effio:
                 code = stop.code
             finally:
                 os.chdir(before)
+                gc.unfreeze()  # this process does not end with the command
         assert isinstance(code, int)
         return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 

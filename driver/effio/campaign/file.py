@@ -5,7 +5,6 @@ schemas/campaign-1.json). campaigns/quick.toml is the model."""
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,9 +22,16 @@ from pydantic import (
 )
 
 from effio import text as fmt
-from effio.config.toml_file import TomlFile, file_hint, nearest, read, validated
-from effio.engine.discover import shipped_with_effio
+from effio.config.toml_file import (
+    TomlFile,
+    campaign_name,
+    file_hint,
+    nearest,
+    read,
+    validated,
+)
 from effio.errors import EffioError
+from effio.shipped import shipped_with_effio
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=64)]
@@ -240,12 +246,7 @@ def path_of(name: str) -> Path:
     return path
 
 
-def name_by_file(path: Path) -> str:
-    """The name that a campaign has by its file."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.") or "campaign"
-
-
 def load(path: Path) -> tuple[Campaign, TomlFile]:
     """Raises with every fault of the file at once, each with its place."""
     file = read(path)
-    return validated(Campaign, file, {"name": name_by_file(path)}), file
+    return validated(Campaign, file, {"name": campaign_name(path)}), file

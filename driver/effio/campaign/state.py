@@ -17,11 +17,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from effio.campaign.points import Point, Unit
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store import safe_files
@@ -29,6 +28,9 @@ from effio.store.attempts import Attempt
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
+
+if TYPE_CHECKING:
+    from effio.campaign.points import Point, Unit
 
 FOLDER = "campaigns"
 _CALLED = "campaign.json"

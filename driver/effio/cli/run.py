@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from effio import text as fmt
-from effio.campaign.file import load_shipped, path_of, shipped
 from effio.cli.main import runs_directory
 from effio.cli.options import engine_words
 from effio.cli.run_options import BenchmarkCommand, run_options
@@ -69,6 +68,8 @@ class _Targets(click.Group):
         return {"of a benchmark": run_options(), "of a campaign": campaign_parameters()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        from effio.campaign.file import shipped
+
         # A campaign may be called like the benchmark that it runs.
         names = [*(b.name for b in self._engine(ctx).info.benchmarks), *shipped()]
         return list(dict.fromkeys(names))
@@ -78,6 +79,8 @@ class _Targets(click.Group):
         benchmark = engine.info.benchmark(cmd_name)
         if benchmark is not None:
             return BenchmarkCommand(benchmark, functools.partial(_run, engine, benchmark))
+        from effio.campaign.file import path_of, shipped  # not for a benchmark
+
         if cmd_name in shipped() or cmd_name.startswith("@") or _is_file(cmd_name):
             from effio.cli.campaign import campaign_command
 
@@ -126,6 +129,8 @@ class _Targets(click.Group):
             ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from effio.campaign.file import load_shipped, shipped
+
         try:
             rows = [(b.name, b.purpose) for b in self._engine(ctx).info.benchmarks]
         except EffioError as error:

@@ -98,10 +98,11 @@ class PeakSettings(_Table):
 
 
 class Site(_Table):
-    launch: LaunchSettings = Field(default=LaunchSettings())
-    batch: BatchSettings = Field(default=BatchSettings())
-    results: ResultSettings = Field(default=ResultSettings())
-    peaks: PeakSettings = Field(default=PeakSettings())
+    # Defaults are not validated: most commands find no file, and need no validators then.
+    launch: LaunchSettings = Field(default_factory=LaunchSettings.model_construct)
+    batch: BatchSettings = Field(default_factory=BatchSettings.model_construct)
+    results: ResultSettings = Field(default_factory=ResultSettings.model_construct)
+    peaks: PeakSettings = Field(default_factory=PeakSettings.model_construct)
 
 
 def candidates() -> list[Path]:
@@ -141,4 +142,4 @@ def load_site() -> Site:
             return site.model_copy(update={"batch": batch})
         if "EFFIO_SITE" in os.environ:
             raise EffioError(f"EFFIO_SITE names {path}, which does not exist")
-    return Site()
+    return Site.model_construct()

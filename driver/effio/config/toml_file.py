@@ -181,6 +181,11 @@ def is_campaign(path: Path) -> bool:
         return False
 
 
+def campaign_name(path: Path) -> str:
+    """The name that a campaign has by its file."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.") or "campaign"
+
+
 def _refuse_other_kind(model: type[BaseModel], file: TomlFile) -> None:
     """Refuses a file for another command with one sentence in place of all its faults."""
     found = [key for key in _KINDS if key in file.table]

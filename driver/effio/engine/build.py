@@ -16,10 +16,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_next_to
+from effio.engine.discover import PROGRAM, data_directory, launcher_next_to
 from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.program import Engine
 from effio.errors import environment_error
+from effio.shipped import checkout
 from effio.store import safe_files
 
 _CMAKE_AT_LEAST = (3, 25)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from effio.engine.program import Engine
 from effio.errors import EffioError, environment_error
+from effio.shipped import checkout
 from effio.store import safe_files
 
 if TYPE_CHECKING:
@@ -33,17 +34,6 @@ def data_directory() -> Path:
         return Path(named)
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(base).expanduser() / "effio"
-
-
-def checkout() -> Path | None:
-    """The source tree that contains this package, if it is one."""
-    root = Path(__file__).resolve().parents[3]
-    return root if (root / "engine" / "main.cpp").is_file() else None
-
-
-def shipped_with_effio(path: str) -> Path:
-    """A file or folder by its path in the source tree. An installed package has a copy of it."""
-    return (checkout() or Path(__file__).resolve().parents[1]) / path
 
 
 def _of_checkout() -> list[Engine]:

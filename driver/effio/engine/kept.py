@@ -11,7 +11,8 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from effio.engine.discover import checkout, data_directory
+from effio.engine.discover import data_directory
+from effio.shipped import checkout
 from effio.store.safe_files import sha256_of
 
 LOG = "build.log"

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from effio.campaign.expression import spelled
-from effio.campaign.file import name_by_file
 from effio.campaign.state import FOLDER, scale_of, series_name, state_by
-from effio.config.toml_file import is_campaign
+from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
 from effio.store.attempts import Attempt, attempts_in
@@ -58,7 +57,7 @@ def labelled(word: str) -> tuple[dict[str, str], str]:
 def campaign_word(word: str) -> str:
     """The name of the campaign that a word means if it means one: "quick" of "@quick", "weekly" of
     the file "study/weekly.toml"."""
-    return name_by_file(Path(word)) if _is_campaign_file(word) else word.removeprefix("@")
+    return campaign_name(Path(word)) if _is_campaign_file(word) else word.removeprefix("@")
 
 
 def _is_campaign_file(word: str) -> bool:

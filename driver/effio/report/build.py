@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from effio import text as fmt
 from effio.config.site import load_site
 from effio.report import common, registry
 from effio.report.balance import Balance, balance_blocks, balances_of
-from effio.report.card import Card
 from effio.report.common.spread import repeated
 from effio.report.common.system import mpi_name, ranks_on_nodes, seconds_of
-from effio.report.html import render, write_page
 from effio.report.limits import Probe, section_of
 from effio.report.model import Block, Figure, Headline, Report, Section
 from effio.report.peaks import SitePeaks
@@ -21,6 +20,9 @@ from effio.report.together import across, overview
 from effio.store import safe_files
 from effio.store.folder import RESULT, RunFolder, changed_text, reported_result
 from effio.store.reader import Result, without_collections
+
+if TYPE_CHECKING:
+    from effio.report.card import Card
 
 
 def load(path: Path) -> tuple[str, Result, list[str]]:
@@ -82,6 +84,8 @@ def report_of(
 
 def write_card(card: Card, paths: Sequence[Path], target: Path) -> Path:
     """One page: the card, and the report of each of its runs below."""
+    from effio.report.html import render, write_page
+
     reports = [report_of(*load(path)) for path in paths]
     head = Section("card", card.title, [card.table(), *card.notes], card.subtitle)
     return write_page(target, render(reports, [str(p) for p in paths], head=head))
@@ -126,6 +130,8 @@ def page_of(
     balances: Sequence[Balance] = (),
 ) -> str:
     """One page about these runs (folders or result files)."""
+    from effio.report.html import render  # not for `effio show`
+
     with without_collections():
         loaded = [load(path) for path in paths]
         reports = [report_of(*one, ceilings=ceilings, probe=probe) for one in loaded]
@@ -142,4 +148,6 @@ def write_report(
     balances: Sequence[Balance] = (),
 ) -> Path:
     """Reads runs (folders or result files) and writes one page about them."""
+    from effio.report.html import write_page
+
     return write_page(target, page_of(paths, ceilings, probe, balances))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from effio import text as fmt
-from effio.campaign.file import Line
 from effio.report.common.keys import cell_of_each
 from effio.report.common.system import data_directory, mpi_name, ranks_on_nodes
 from effio.report.model import Column, Table, table_of
@@ -22,6 +22,9 @@ from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_o
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
 from effio.store.traffic import traffic_of
+
+if TYPE_CHECKING:
+    from effio.campaign.file import Line
 
 
 @dataclass(frozen=True)

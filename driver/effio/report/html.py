@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import effio
 from effio import text as fmt
-from effio.engine.discover import shipped_with_effio
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
@@ -37,6 +36,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.plotly_part import part_of
+from effio.shipped import shipped_with_effio
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 

@@ -36,7 +36,7 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer
-from effio.store.notes import Notes
+from effio.store.notes import NO_NOTES, Notes
 from effio.store.on_servers import judged_by_network
 from effio.store.reader import MAX_LINE_BYTES, Digest, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
@@ -168,7 +168,7 @@ class RunFolder:
             if to_change and os.path.lexists(file):
                 hint = "move it away; it is not replaced"
                 raise EffioError(f"{fmt.plain(file)} cannot be read", hint=hint) from None
-            return Notes()
+            return NO_NOTES
 
     @contextlib.contextmanager
     def noting(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from effio.engine.discover import shipped_with_effio
+from effio.shipped import shipped_with_effio
 from effio.store.records import MAX_NUMBER, MAX_TEXT, Figure, Measurement, Run
 
 Field = Mapping[str, Any]

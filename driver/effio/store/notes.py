@@ -35,6 +35,10 @@ class Notes(BaseModel):
     notes: tuple[Note, ...] = ()
 
 
+# Of most runs; made without the validators of the model.
+NO_NOTES = Notes.model_construct()
+
+
 def tags_of(record: RunRecord | None, said: Notes) -> list[str]:
     """The tags of the run's campaign, and those that people gave."""
     part = record.campaign if record is not None else None

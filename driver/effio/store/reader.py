@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
-from effio.store.notes import Notes, tags_of
+from effio.store.notes import NO_NOTES, Notes, tags_of
 from effio.store.records import End, Figure, Measurement, Run
 from effio.store.run_record import CampaignPart, RunRecord
 
@@ -49,7 +49,7 @@ class Result:
     remarks: list[str] = field(default_factory=list)
     # Of a run that the driver started.
     record: RunRecord | None = None
-    notes: Notes = field(default_factory=Notes)
+    notes: Notes = NO_NOTES
 
     @property
     def benchmark(self) -> str:
