@@ -193,7 +193,7 @@ def _flushed(code: int) -> int:
 
 # Objects made before Python looks for cycles among the newest, how many such looks before one at
 # those that survived one, and how many of these before one at everything. Modules and a page are up
-# to 110,000 objects, which stay: most commands end before the first look. With Python's own numbers
+# to 110,000 objects, which stay: most commands end before that. With Python's own numbers
 # a command that reads a large result spends more than half of its time looking at records that have
 # no cycles, again and again.
 _COLLECTIONS = (250_000, 20, 100)

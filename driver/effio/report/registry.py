@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 from effio.report.model import Block, Finding, Headline, Section
@@ -41,9 +42,13 @@ class Comparer(Protocol):
 
 def reporter_of(result: Result) -> Reporter:
     """The name is in a file that any user may have written: no other module is looked for."""
-    name = result.benchmark.replace("-", "_")
+    return _reporter(result.benchmark.replace("-", "_"), "study" in result.run.extra)
+
+
+@lru_cache(maxsize=64)
+def _reporter(name: str, is_study: bool) -> Reporter:
     own = [name] if re.fullmatch("[a-z0-9_]+", name) else []
-    for module in (*own, "study" if "study" in result.run.extra else "generic"):
+    for module in (*own, "study" if is_study else "generic"):
         if importlib.util.find_spec(f"effio.report.{module}") is None:
             continue
         reporter = getattr(importlib.import_module(f"effio.report.{module}"), "REPORTER", None)

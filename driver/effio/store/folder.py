@@ -160,6 +160,8 @@ class RunFolder:
         """Empty if there are none, or such as cannot be read; EffioError about the latter if they
         are read to be written again."""
         file = self.path / NOTES
+        if not os.path.lexists(file):
+            return NO_NOTES
         try:
             return Notes.model_validate(
                 safe_files.json_of(safe_files.read_text(file, notes.MAX_BYTES))
@@ -192,16 +194,23 @@ class RunFolder:
     def result(self, digest: Digest | None = None) -> Result:
         return read_result(self.result_path, digest)
 
-    def reported(self, digest: Digest | None = None) -> Result:
+    def reported(
+        self,
+        known: dict[str, str] | None = None,
+        sealed: Sequence[tuple[str, str]] | None = None,
+    ) -> Result:
         """The result, with what the driver and people know of the run. If the result, the record or
-        the result of a turn changed after the run had ended, no number of the run is valid."""
-        digest, of_record = digest or hashlib.sha256(), hashlib.sha256()
+        the result of a turn changed after the run had ended, no number of the run is valid. `known`
+        gets the checksums of the files that were read; `sealed`, if the caller has it already."""
+        known = {} if known is None else known
+        digest, of_record = hashlib.sha256(), hashlib.sha256()
         result = self.result(digest)
         result.record, result.notes = self.record(of_record), self.notes()
         result.measurements = judged_by_network(result)
-        known = {RESULT: digest.hexdigest(), RECORD: of_record.hexdigest()}
-        sealed = [(d, name) for d, name in self.sealed() if name in known or is_of_turn(name)]
-        if changed := self.changed(sealed, known):
+        known |= {RESULT: digest.hexdigest(), RECORD: of_record.hexdigest()}
+        sums = self.sealed() if sealed is None else sealed
+        judged = [(d, name) for d, name in sums if name in known or is_of_turn(name)]
+        if changed := self.changed(judged, known):
             result.distrust(changed_text(changed))
         return result
 

@@ -131,17 +131,17 @@ class RunReader:
         sums = folder.sealed()
         sealed = [file for _, file in sums if file not in (RECORD, RESULT)]
         before = stamps_of(os.fsencode(folder.path), sealed)
-        digest = hashlib.sha256()
+        known: dict[str, str] = {}
         result: Result | ResultError
         try:
-            result = folder.reported(digest)
+            result = folder.reported(known, sums)
         except ResultError as error:
             result = error
             fault = error.message if folder.has_result else ""
         line = self._describe(folder, result)
         # A run that continues may end without a change of its files, by a kill.
         stamp = "" if line["state"] == "running" else stamp
-        facts = facts_of(folder, line["state"], result, sums, {RESULT: digest.hexdigest()})
+        facts = facts_of(folder, line["state"], result, sums, known)
         rows = []
         if isinstance(result, Result):
             for part in TABLES:
