@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import stat
@@ -37,23 +38,19 @@ OWNER_FILE = ".effio-owner"
 _SIDE_FILES = (re.compile(r"\.(.+)\.shfp\.[\d.]+"), re.compile(r"(.+)\.locktest\.\d+"))
 _MAX_NAMES = 50_000_000
 _ANY = 10**18
-# What mdtest makes in its trees, for results of engines that did not yet write it down.
-_NAMES_OF_MDTEST = tuple(
-    NameSet.model_validate({"kind": kind, "name": name, "counts": [_ANY] * name.count("%d")})
-    for kind, name in (
-        ("directory", "mdtest_tree.%d"),
-        ("directory", "mdtest_tree.%d.%d"),
-        ("directory", "mdtest_moved"),
-        ("directory", "mdtest_moved.%d"),
-        ("directory", "dir.mdtest.%d.%d"),
-        ("directory", "dir.mdtest.%d.%d.spare"),
-        ("file", "file.mdtest.%d.%d"),
-        ("file", "file.mdtest.%d.%d.spare"),
-        ("file", "file.mdtest.%d.%d.link"),
-        ("file", "file.mdtest.shared.%d"),
-        ("file", "file.populate.%d"),
-        ("link", "file.mdtest.%d.%d.symlink"),
-    )
+_NAMES_OF_MDTEST = (
+    ("directory", "mdtest_tree.%d"),
+    ("directory", "mdtest_tree.%d.%d"),
+    ("directory", "mdtest_moved"),
+    ("directory", "mdtest_moved.%d"),
+    ("directory", "dir.mdtest.%d.%d"),
+    ("directory", "dir.mdtest.%d.%d.spare"),
+    ("file", "file.mdtest.%d.%d"),
+    ("file", "file.mdtest.%d.%d.spare"),
+    ("file", "file.mdtest.%d.%d.link"),
+    ("file", "file.mdtest.shared.%d"),
+    ("file", "file.populate.%d"),
+    ("link", "file.mdtest.%d.%d.symlink"),
 )
 # What opening a directory says of a link on the way there.
 _OF_LINKS = {errno.ELOOP, errno.ENOTDIR}
@@ -93,6 +90,15 @@ class Kept:
 
     path: Path
     why: str
+
+
+@functools.cache
+def _names_of_mdtest() -> tuple[NameSet, ...]:
+    """What mdtest makes in its trees, for results of engines that did not yet write it down."""
+    return tuple(
+        NameSet.model_validate({"kind": kind, "name": name, "counts": [_ANY] * name.count("%d")})
+        for kind, name in _NAMES_OF_MDTEST
+    )
 
 
 def _name(pattern: str, index: int) -> str:
@@ -362,7 +368,7 @@ def _look_at_trees(
                 owner = removal.first_line(OWNER_FILE, tree)
                 info = os.fstat(tree)
                 born = proof.born_ns(tree, "", info)
-                ours = tuple(trees.names) or _NAMES_OF_MDTEST
+                ours = tuple(trees.names) or _names_of_mdtest()
                 seen = removal.through(tree, path, ours, OWNER_FILE, remove=False)
         except OSError as error:
             kept.append(Kept(path, places.why(base, path, error, "not a tree of this run")))
