@@ -16,12 +16,19 @@ import pytest
 from driver.campaigns import NULL, STEP, record_of, runs_of, write_campaign
 from driver.conftest import Effio
 from driver.killing import drivers
+from driver.runs import with_one_rank
 from driver.slurm_stand_in import SlurmStandIn, slurm_stand_in
 from effio.launch.live import LiveView
+from engines import Engine
 from results import load
 
 SWEEP = '[step.sweep]\ntransfer = ["256KiB", "512KiB", "1MiB", "2MiB"]\n'
 FILES = '[step.options]\nblock = "2MiB"\n'
+
+
+@pytest.fixture
+def with_engine(effio: Effio, engines: dict[str, Engine]) -> Effio:
+    return with_one_rank(effio, engines)
 
 
 @pytest.fixture

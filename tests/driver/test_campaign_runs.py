@@ -16,10 +16,16 @@ import pytest
 
 from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write_campaign
 from driver.conftest import Effio
+from driver.runs import with_one_rank
 from effio.store.folder import RunFolder
 from engines import Engine
 from patience import SECONDS
 from results import load
+
+
+@pytest.fixture
+def with_engine(effio: Effio, engines: dict[str, Engine]) -> Effio:
+    return with_one_rank(effio, engines)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from driver.conftest import Effio
-from driver.runs import Alive, engines_in, wait_for, with_flavour
+from driver.runs import Alive, engines_in, wait_for, with_flavour, with_one_rank
 from engines import Engine
 from patience import SECONDS
 
@@ -36,7 +36,15 @@ EFFIO_TUNE_TEST = ["1"]
 FLAT = SIM.replace('"backend.rank-rate" = ["50MB/s", "200MB/s", "400MB/s"]', "").replace(
     "[vary.options]\n", ""
 )
+TWO = SIM.replace('"50MB/s", ', "").replace('EFFIO_TUNE_TEST = ["1"]', "")
+# As few runs as two settings and their confirmation need.
+FEW = ("--max-runs", "13")
 QUICK = ("-n", "1", "--confirmations", "3", "--quiet")
+
+
+@pytest.fixture
+def with_engine(effio: Effio, engines: dict[str, Engine]) -> Effio:
+    return with_one_rank(effio, engines)
 
 
 @pytest.fixture
@@ -118,7 +126,7 @@ def test_a_varied_size_is_compared_although_it_names_its_measurements(tuned: Eff
     text = text.replace('"1MiB"\n[vary.env', '["1MiB"]\n[vary.env')
     delayed = text.replace("[vary.opt", 'backend-options = "latency=1ms"\n[vary.opt')
     (tuned.cwd / "size.toml").write_text(delayed)
-    done = _tune(tuned, "size.toml", *QUICK)
+    done = _tune(tuned, "size.toml", *QUICK, *FEW)
     assert "A gain that holds in 2 of 2 groups" in done.stdout
     record = _record(_folders(tuned)[0])
     assert record["job"]["options"] == {"transfer": "1MiB"}
@@ -128,13 +136,13 @@ def test_a_varied_size_is_compared_although_it_names_its_measurements(tuned: Eff
 
 def test_where_nothing_helps_it_says_so_and_writes_nothing_to_use(tuned: Effio) -> None:
     """And a second search has its own folder."""
-    done = _tune(tuned, "flat.toml", *QUICK)
+    done = _tune(tuned, "flat.toml", *QUICK, *FEW)
     assert "Nothing helps: what looked best was not faster when it was run again." in done.stdout
     (folder,) = _folders(tuned)
     assert _record(folder)["state"] == "nothing helps"
     assert not {"hints", "romio-hints", "environment.sh"} & {p.name for p in folder.iterdir()}
     before = _bytes_of(folder)
-    done = _tune(tuned, "flat.toml", *QUICK, "--name", "again", "--json", "--no-report")
+    done = _tune(tuned, "flat.toml", *QUICK, *FEW, "--name", "again", "--json", "--no-report")
     (again,) = (f for f in _folders(tuned) if f != folder)
     assert json.loads(done.stdout) == _record(again)
     assert not (again / "tuning.html").exists()
@@ -265,6 +273,7 @@ exec {mpiexec} "$@"
 @pytest.fixture
 def held(tuned: Effio) -> Effio:
     """After four runs the launcher waits as long as there is a file `hold`."""
+    (tuned.cwd / "s.toml").write_text(TWO)
     launcher = tuned.cwd / "mpiexec"
     launcher.write_text(HOLD.format(mpiexec=tuned.environment["EFFIO_MPIEXEC"]))
     launcher.chmod(0o755)
@@ -275,7 +284,7 @@ def held(tuned: Effio) -> Effio:
 
 def _stopped(effio: Effio, alive: Alive, how: signal.Signals) -> tuple[int, str, str]:
     """Stopped in the middle of the fifth run."""
-    process = alive(effio.start("tune", "s.toml", *QUICK))
+    process = alive(effio.start("tune", "s.toml", *QUICK, *FEW))
     wait_for("the fifth run", lambda: len(_journal(effio)) == 4 and len(_runs(effio)) == 5)
     process.send_signal(how)
     out, err = process.communicate(timeout=SECONDS)
