@@ -57,7 +57,6 @@ EACH_ALONE = (
     "tests/faults/test_arrays.py",
     "tests/faults/test_planted.py",
     "tests/faults/test_safety.py",
-    "tests/system/test_flash_io_restart.py",
     "tests/system/test_ior_arrays.py",
 )
 

@@ -35,7 +35,7 @@ def test_a_run_is_kept_whole(
     if flavour not in engines:
         pytest.skip(f"no engine of flavour {flavour} is built here")
     (effio.cwd / "effio-site.toml").write_text('[results]\nenvironment = ["A", "SITE_RELEASE"]\n')
-    done = with_flavour(effio, engines[flavour]).run(
+    done = with_flavour(effio, engines[flavour]).call(
         "run", "b-eff-io", *SHORT, "--dir", data, "--label", "first",
         env={
             "MY_TOKEN": "secret", "ROMIO_HINTS": "/none", "UCX_API_KEY": "secret",
@@ -93,7 +93,7 @@ def _words(pairs: tuple[str, ...]) -> list[str]:
 
 def test_the_command_that_is_kept_repeats_the_run(with_engine: Effio, data: Path) -> None:
     words = ("run", "b-eff-io", *SHORT, "--dir", data)
-    printed = with_engine.run(*words, "--print-command")
+    printed = with_engine.call(*words, "--print-command")
     assert printed.returncode == 0, printed.stderr
     assert not (with_engine.cwd / "effio-runs").exists()
     by_hand = subprocess.run(
@@ -120,7 +120,7 @@ def test_two_runs_in_one_second_do_not_meet(with_engine: Effio, data: Path) -> N
     for folder in taken:
         folder.mkdir(parents=True)
         (folder / "result.jsonl").write_text("precious")
-    done = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--no-report", "--quiet")
+    done = with_engine.call("run", "b-eff-io", *SHORT, "--dir", data, "--no-report", "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith("-b-eff-io-2")
     assert all((folder / "result.jsonl").read_text() == "precious" for folder in taken)
@@ -128,7 +128,7 @@ def test_two_runs_in_one_second_do_not_meet(with_engine: Effio, data: Path) -> N
 
 def test_what_was_chosen_is_said(with_engine: Effio, data: Path) -> None:
     words = [w for w in SHORT if w not in ("-n",)][:-1]
-    done = with_engine.run(
+    done = with_engine.call(
         "run", "b-eff-io", *words, "--dir", data, "--backend", "sim", "--no-report"
     )
     assert "--ranks to change" in done.stderr
@@ -142,7 +142,7 @@ def test_more_ranks_than_cores_are_allowed_and_said(
     if "openmpi-ompio" not in engines:
         pytest.skip("no Open MPI engine is built here")
     ranks = 2 * len(os.sched_getaffinity(0))
-    done = with_flavour(effio, engines["openmpi-ompio"]).run(
+    done = with_flavour(effio, engines["openmpi-ompio"]).call(
         "run", "b-eff-io", "--time", "0s", "--memory-per-rank", "256MiB", "--partitions", ranks,
         "-n", ranks, "--dir", data, "--no-report",
     )  # fmt: skip

@@ -34,7 +34,8 @@ from results import load
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_measured(
     mpi: Engine, effio: Effio, data: Path, alive: Alive
 ) -> None:
-    process = alive(with_flavour(effio, mpi).start("run", "b-eff-io", *LONG, "--dir", data))
+    words = ("run", "b-eff-io", *LONG, "--no-report", "--dir", data)
+    process = alive(with_flavour(effio, mpi).start(*words))
     folder = measuring(effio, process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=SECONDS)
@@ -46,9 +47,9 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_was_measured(
     assert len(result.measurements) >= 1
     assert list(data.iterdir()) == []
     assert engines_in(folder) == []
-    shown = effio.run("show", "last")
+    shown = effio.call("show", "last")
     assert "interrupted" in shown.stdout
-    assert effio.run("report", "last").returncode == 0
+    assert effio.call("report", "last").returncode == 0
 
 
 def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Alive) -> None:
@@ -101,11 +102,8 @@ def test_a_second_ctrl_c_removes_what_ended_ranks_left(
 
 
 def test_a_hung_engine_is_noticed_and_ended(with_engine: Effio, data: Path, alive: Alive) -> None:
-    process = alive(
-        with_engine.start(
-            "run", "b-eff-io", *LONG, "--dir", data, "--patience", "5", "--watchdog", "0s"
-        )
-    )
+    words = ("--patience", "5", "--watchdog", "0s", "--no-report")
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data, *words))
     folder = measuring(with_engine, process)
     for rank in engines_in(folder):
         os.kill(rank, signal.SIGSTOP)
@@ -114,39 +112,39 @@ def test_a_hung_engine_is_noticed_and_ended(with_engine: Effio, data: Path, aliv
     assert "no word from the engine for 5 s" in stderr
     wait_for("the ranks' end", lambda: not engines_in(folder))
     assert record_of(with_engine)["outcome"]["status"] == "hung"  # type: ignore[index]
-    assert "hung" in with_engine.run("runs").stdout
+    assert "hung" in with_engine.call("runs").stdout
 
 
 def test_a_rank_that_dies_ends_the_run(with_engine: Effio, data: Path, alive: Alive) -> None:
-    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data, "--no-report"))
     folder = measuring(with_engine, process)
     os.kill(engines_in(folder)[0], signal.SIGKILL)
     _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 6, stderr
     assert "died in the middle of the run" in stderr
     assert engines_in(folder) == []
-    runs = with_engine.run("runs", "--json")
+    runs = with_engine.call("runs", "--json")
     assert json.loads(runs.stdout)["state"] == "failed"
     # What was measured before can be shown all the same.
-    assert with_engine.run("show", "last").returncode == 0
+    assert with_engine.call("show", "last").returncode == 0
 
 
 def test_a_killed_run_is_not_running_and_can_be_cleaned_up(
     with_engine: Effio, data: Path, alive: Alive
 ) -> None:
-    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data, "--no-report"))
     folder = measuring(with_engine, process)
-    assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "running"
+    assert json.loads(with_engine.call("runs", "--json").stdout)["state"] == "running"
     process.kill()
     process.wait()
     for rank in engines_in(folder):
         os.kill(rank, signal.SIGKILL)
     wait_for("the ranks' end", lambda: not engines_in(folder))
-    assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "failed"
+    assert json.loads(with_engine.call("runs", "--json").stdout)["state"] == "failed"
     assert list(data.iterdir())
     mine = data / "mine"
     mine.write_text("x")
-    assert with_engine.run("clean", "--yes").returncode == 0
+    assert with_engine.call("clean", "--yes").returncode == 0
     assert list(data.iterdir()) == [mine]
 
 
@@ -201,7 +199,7 @@ def test_results_without_room_are_one_line_and_a_code(
     """Before the run: nothing starts, and no half a folder stays."""
     full = mount("-t", "tmpfs", "-o", "size=4k", "none")
     (full / "ballast").write_bytes(b"x" * 4096)
-    done = with_engine.run("--runs", full, "run", "b-eff-io", *SHORT, "--dir", data)
+    done = with_engine.call("--runs", full, "run", "b-eff-io", *SHORT, "--dir", data)
     assert done.returncode == 7
     assert done.stderr.splitlines()[-2:] == [
         f"effio: results cannot be kept in {full}: No space left on device",
@@ -219,7 +217,7 @@ def test_results_that_run_out_of_room_are_rescued(
     other = tmp_path / "temporary"
     other.mkdir()
     words = ("--runs", full, "run", "b-eff-io", *SHORT, "--dir", data)
-    done = with_engine.run(*words, env={"TMPDIR": str(other)})
+    done = with_engine.call(*words, env={"TMPDIR": str(other)})
     assert done.returncode == 7, done.stderr
     assert list(data.iterdir()) == []
     (rescued,) = [p for p in other.iterdir() if p.is_file()]
@@ -240,7 +238,7 @@ def test_results_whose_place_is_unmounted_are_rescued(
     other.mkdir()
     away = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || umount -l {place}"
     words = ("mdtest", "--items", "4", "--things", "files", f"--run-before-phase={away}")
-    done = with_engine.run(
+    done = with_engine.call(
         "--runs", place, "run", *words, "--dir", data, env={"TMPDIR": str(other)}
     )
     assert done.returncode == 7, done.stderr

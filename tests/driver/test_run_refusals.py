@@ -23,7 +23,7 @@ def test_a_launcher_of_another_mpi_is_refused_before_anything_starts(
     if not {"openmpi-ompio", "mpich"} <= engines.keys():
         pytest.skip("needs engines of both Open MPI and MPICH")
     wrong = engines["openmpi-ompio"].mpiexec
-    done = with_flavour(effio, engines["mpich"]).run(
+    done = with_flavour(effio, engines["mpich"]).call(
         "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", wrong
     )
     assert done.returncode == 6
@@ -39,7 +39,7 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
         'echo "not allowed on this node" >&2\nexit 1\n'
     )
     false_one.chmod(0o755)
-    done = with_engine.run(
+    done = with_engine.call(
         "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", false_one,
         env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
@@ -47,10 +47,10 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
     assert "not allowed on this node" in done.stderr
     reason = "the launcher ended before the engine started (exit code 1): not allowed on this node"
     assert reason in done.stderr
-    failed = json.loads(with_engine.run("runs", "--json").stdout.splitlines()[0])
+    failed = json.loads(with_engine.call("runs", "--json").stdout.splitlines()[0])
     assert failed["state"] == "failed"
     assert failed["interval"] == reason
-    shown = with_engine.run("show", failed["run"])
+    shown = with_engine.call("show", failed["run"])
     assert shown.returncode == 2
     assert "has no result: it is failed" in shown.stderr
 
@@ -131,24 +131,24 @@ def test_a_wrong_command_is_refused_in_words(
 
 
 def test_a_launched_effio_refuses(with_engine: Effio) -> None:
-    done = with_engine.run("run", "b-eff-io", env={"OMPI_COMM_WORLD_SIZE": "4"})
+    done = with_engine.call("run", "b-eff-io", env={"OMPI_COMM_WORLD_SIZE": "4"})
     assert done.returncode == 6
     assert "start effio once" in done.stderr
 
 
 def test_a_place_that_cannot_be_written_is_said(with_engine: Effio, data: Path) -> None:
-    done = with_engine.run("--runs", "/proc/runs", "run", "b-eff-io", *SHORT, "--dir", data)
+    done = with_engine.call("--runs", "/proc/runs", "run", "b-eff-io", *SHORT, "--dir", data)
     assert done.returncode == 7
     assert "results cannot be kept in /proc/runs" in done.stderr
 
 
 def test_an_error_of_the_engine_comes_through(with_engine: Effio, data: Path) -> None:
     """A file of our name that is not ours: refused by the engine, in its words and its code."""
-    first = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--keep", "--no-report")
+    first = with_engine.call("run", "b-eff-io", *SHORT, "--dir", data, "--keep", "--no-report")
     assert first.returncode == 0, first.stderr
     kept = sorted(data.iterdir())
     assert kept
-    again = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--no-report")
+    again = with_engine.call("run", "b-eff-io", *SHORT, "--dir", data, "--no-report")
     assert again.returncode in (2, 3)
     assert again.stderr.count("--overwrite") == 1
     assert len(list((with_engine.cwd / "effio-runs").iterdir())) == 1
@@ -167,7 +167,7 @@ def test_what_is_refused_before_it_runs_leaves_nothing(with_engine: Effio, data:
 
 
 def test_the_plan_starts_nothing(with_engine: Effio) -> None:
-    done = with_engine.run("run", "b-eff-io", "-n", "64", "--plan", "--time", "30min")
+    done = with_engine.call("run", "b-eff-io", "-n", "64", "--plan", "--time", "30min")
     assert done.returncode == 0
     assert done.stdout.startswith("Plan of b_eff_io with 64 ranks")
     assert not (with_engine.cwd / "effio-runs").exists()

@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from driver.conftest import Effio
 from engines import ROOT, Engine, Run
-from patience import SECONDS
 
 from .kills import FAULTS, KilledRun, as_markdown, expected, kill
 
@@ -37,14 +35,8 @@ def check_what_was_measured(run: Run) -> None:
 def clean(killed: KilledRun, run: Run, place: Path) -> str:
     """Cleans as a user does, from another directory: by the run folder, or by the result file."""
     words = [] if killed.runs.exists() else [str(run.result.path)]
-    done = subprocess.run(
-        [sys.executable, "-m", "effio", "--runs", str(killed.runs), "clean", "--yes", *words],
-        cwd=place.parent,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
+    done = Effio(place.parent, dict(os.environ)).call(
+        "--runs", killed.runs, "clean", "--yes", *words
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

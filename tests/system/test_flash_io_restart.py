@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import struct
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import h5py  # type: ignore[import-untyped]
@@ -29,14 +31,24 @@ CHECKPOINTS = {
 DESCRIBED = ("pnetcdf", "hdf5", "netcdf4")
 
 
-def leave(engine: Engine, backend: str, tmp_path: Path, data: Path, *words: object) -> Path:
+@cache
+def _kept(engine: Engine, backend: str, words: tuple[str, ...]) -> dict[str, bytes]:
+    """The files that a run with --keep leaves, by name: each such run is made once."""
+    with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
+        place = Path(name)
+        data = place / "data"
+        data.mkdir()
+        files = ("--files", "checkpoint", "--keep", "--dir", data)
+        run = engine.run([*WORDS, *files, "--backend", backend, *words], place)
+        assert run.code == 0, run
+        return {path.name: path.read_bytes() for path in data.iterdir()}
+
+
+def leave(engine: Engine, backend: str, data: Path, *words: str) -> Path:
     """The checkpoint that a run with --keep leaves; of one file per process that of rank 1."""
     need(engine, backend)
-    place = tmp_path / "written"
-    place.mkdir()
-    files = ("--files", "checkpoint", "--keep", "--dir", data)
-    run = engine.run([*WORDS, *files, "--backend", backend, *words], place)
-    assert run.code == 0, run
+    for name, content in _kept(engine, backend, words).items():
+        (data / name).write_bytes(content)
     return data / CHECKPOINTS[backend]
 
 
@@ -61,7 +73,7 @@ def refused(run: Run, checkpoint: Path, *causes: str) -> None:
 def test_a_later_run_reads_and_verifies_what_was_kept(
     any_engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    leave(any_engine, backend, tmp_path, data, "--dumps", "2", "--repetitions", "2")
+    leave(any_engine, backend, data, "--dumps", "2", "--repetitions", "2")
     before = {p: p.stat().st_mtime_ns for p in data.iterdir()}
     run = restart(any_engine, backend, tmp_path, data, "--dumps", "2", "--repetitions", "2")
     assert run.code == 0, run
@@ -101,7 +113,7 @@ def test_other_numbers_of_ranks_read(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, data: Path) -> None:
-    checkpoint = leave(mpi, backend, tmp_path, data)
+    checkpoint = leave(mpi, backend, data)
     os.truncate(checkpoint, checkpoint.stat().st_size // 2)
     refused(
         restart(mpi, backend, tmp_path, data),
@@ -117,7 +129,7 @@ def test_a_file_of_a_version_that_is_not_known(
     mpi: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
     """The byte with the version: of the superblock of HDF5, of the magic number of CDF."""
-    checkpoint = leave(mpi, backend, tmp_path, data)
+    checkpoint = leave(mpi, backend, data)
     with checkpoint.open("r+b") as file:
         file.seek(3 if backend == "pnetcdf" else 8)
         file.write(b"\x63")
@@ -143,7 +155,7 @@ def test_a_variable_that_is_not_there(engine: Engine, tmp_path: Path, data: Path
         place.mkdir()
         # Without the list of names that the original's structure has.
         words = ("--structure", "netcdf")
-        checkpoint = leave(engine, backend, out, place, *words)
+        checkpoint = leave(engine, backend, place, *words)
         rename(checkpoint)
         run = restart(engine, backend, out, place, *words)
         refused(run, checkpoint, "there is no variable 'velx'")
@@ -153,14 +165,14 @@ def test_a_variable_that_is_not_there(engine: Engine, tmp_path: Path, data: Path
 def test_a_mesh_of_another_size(
     any_engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    checkpoint = leave(any_engine, backend, tmp_path, data)
+    checkpoint = leave(any_engine, backend, data)
     words = ["4" if word == WORDS[2] else word for word in READ]  # --blocks
     run = any_engine.run([*words, "--backend", backend, "--dir", data], tmp_path)
     refused(run, checkpoint, "has extents (7")
 
 
 def test_a_record_mark_that_is_wrong(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    checkpoint = leave(any_engine, "fortran-fpp", tmp_path, data)
+    checkpoint = leave(any_engine, "fortran-fpp", data)
     with checkpoint.open("r+b") as file:
         file.write(b"\x11")  # rank 1 has four blocks: a record of 16 bytes comes first
     run = restart(any_engine, "fortran-fpp", tmp_path, data)
@@ -172,7 +184,7 @@ def test_a_record_mark_that_is_wrong(any_engine: Engine, tmp_path: Path, data: P
 def test_the_mark_behind_a_record_is_checked(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    checkpoint = leave(any_engine, "fortran-fpp", tmp_path, data)
+    checkpoint = leave(any_engine, "fortran-fpp", data)
     content = bytearray(checkpoint.read_bytes())
     content[-4] ^= 1
     checkpoint.write_bytes(content)
@@ -185,7 +197,7 @@ def test_the_mark_behind_a_record_is_checked(
 def test_files_of_more_writers_are_not_left_out(
     any_engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
-    leave(any_engine, backend, tmp_path, data)  # of two ranks
+    leave(any_engine, backend, data)  # of two ranks
     out = tmp_path / "again"
     out.mkdir()
     words = [*READ, "--backend", backend, "--writers", "1", "--dir", data]
@@ -201,7 +213,7 @@ def test_what_is_next_to_the_blocks_is_checked(
     """CDF-5 keeps an attribute as its name, padded to four bytes, type and count, and its value
     with the highest byte first."""
     need(any_engine, "pnetcdf")
-    checkpoint = leave(any_engine, "pnetcdf", tmp_path, data)
+    checkpoint = leave(any_engine, "pnetcdf", data)
     content = bytearray(checkpoint.read_bytes())
     named = len(name).to_bytes(8, "big") + name.encode()
     at = content.index(named) + 8 + (len(name) + 3) // 4 * 4 + 4 + 8
@@ -220,7 +232,7 @@ def test_attributes_are_not_believed(
 ) -> None:
     """HDF5 writes as many values into the caller's memory as the file has."""
     words = ("--structure", "netcdf")
-    checkpoint = leave(any_engine, "hdf5", tmp_path, data, *words)
+    checkpoint = leave(any_engine, "hdf5", data, *words)
     with h5py.File(checkpoint, "r+", libver="latest") as file:
         name = "nxb" if value == "many" else "file_creation_time"
         assert name in file.attrs
@@ -254,7 +266,7 @@ def test_misplaced_blocks_are_wrong_values(
     any_engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
     """Two blocks of one variable change places: every cell of both is wrong."""
-    checkpoint = leave(any_engine, backend, tmp_path, data)
+    checkpoint = leave(any_engine, backend, data)
     content = bytearray(checkpoint.read_bytes())
     block = 4**3 * 8
     end = end_of_last_variable(checkpoint, backend)
