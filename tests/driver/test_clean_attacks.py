@@ -228,7 +228,7 @@ def test_nothing_is_removed_without_asking(effio: Effio, victim: Path) -> None:
     assert f"remove {victim}/left (1 B)" in asked.stdout
     assert "--yes" in asked.stderr
     assert (victim / "left").exists()
-    assert effio.run("clean", "--yes", run.result_path).returncode == 0
+    assert effio.call("clean", "--yes", run.result_path).returncode == 0
     assert sorted(p.name for p in victim.iterdir()) == ["thesis.tex"]
 
 

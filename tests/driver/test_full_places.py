@@ -135,7 +135,9 @@ def test_a_search_that_fills_the_disk_says_what_to_do(
     words = ("t.toml", "-n", "1", "--quiet", "--confirmations", "8", "--max-runs", "200")
     temporary = with_engine.cwd / "temporary"
     temporary.mkdir()
-    done = with_engine.run("--runs", place / "runs", "tune", *words, env={"TMPDIR": str(temporary)})
+    done = with_engine.call(
+        "--runs", place / "runs", "tune", *words, env={"TMPDIR": str(temporary)}
+    )
     assert done.returncode == 7, done.stderr
     assert "No space left on device" in done.stderr
     kept = list((place / "runs").glob("tunings/*/journal.jsonl"))

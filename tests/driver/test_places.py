@@ -131,14 +131,14 @@ def test_a_wrong_path_costs_no_launch(with_engine: Effio) -> None:
 
 def test_a_model_needs_no_directory(with_engine: Effio) -> None:
     words = ("ior", "-n", 1, "--block", "1MiB", "--transfer", "1MiB", "--no-report")
-    done = with_engine.run("run", *words, "--backend", "sim", "--dir", "/gone")
+    done = with_engine.call("run", *words, "--backend", "sim", "--dir", "/gone")
     assert done.returncode == 0, done.stderr
     assert "/gone" not in done.stderr
 
 
 def test_within_a_job_the_ranks_themselves_look(with_engine: Effio) -> None:
     """They may be on nodes that have what this one has not."""
-    done = with_engine.run(
+    done = with_engine.call(
         "run", "ior", "-n", 1, "--dir", "/gone", "--no-report", env={"PBS_JOBID": "7"}
     )
     assert done.returncode == 3

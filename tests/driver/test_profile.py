@@ -206,7 +206,7 @@ def test_the_campaign_is_checked_planned_and_run(with_engine: Effio, any_engine:
     before = set(with_engine.cwd.iterdir())
     # Every benchmark at its size, two of them at all sizes.
     fewer = "scale < 1 and not step in ['plane', 'few']"
-    done = with_engine.run("run", "c.toml", "--ranks", "2", "--quiet", "--skip", fewer)
+    done = with_engine.call("run", "c.toml", "--ranks", "2", "--quiet", "--skip", fewer)
     assert done.returncode == 0, done.stdout + done.stderr
     made_here = {path.name for path in set(with_engine.cwd.iterdir()) - before}
     assert made_here == {"effio-runs"}

@@ -239,4 +239,4 @@ def test_a_blank_form_ignores_no_other_option(effio: Effio) -> None:
         assert done.returncode == 2, words
         assert "--blank only prints an empty form" in done.stderr
         assert done.stdout == ""
-    assert effio.run("profile", "--blank").stdout == form.blank()
+    assert effio.call("profile", "--blank").stdout == form.blank()

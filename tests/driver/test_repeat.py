@@ -39,7 +39,7 @@ def test_of_a_run_of_the_driver(with_engine: Effio) -> None:
     """Really pasted: it runs again, from another directory, with the same ranks and options."""
     (with_engine.cwd / "my data").mkdir()
     words = ["ior", "--ranks", "2", "--dir", "my data", "--block", "4KiB", "--transfer", "2KiB"]
-    first = with_engine.run("run", *words, "--no-report")
+    first = with_engine.call("run", *words, "--no-report")
     assert first.returncode == 0, first.stderr
     (folder,) = (with_engine.cwd / "effio-runs").iterdir()
     _, result, _ = load(folder)

@@ -65,7 +65,7 @@ def test_eocoe_asks_its_questions(with_engine: Effio) -> None:
 
 
 def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
-    done = with_engine.run("run", "io500-like", *SMALL, "--quiet")
+    done = with_engine.call("run", "io500-like", *SMALL, "--quiet")
     assert done.returncode == 0, done.stdout + done.stderr
     rates: dict[str, list[float]] = {"ior": [], "mdtest": []}
     searches: list[tuple[int, float]] = []
@@ -127,9 +127,9 @@ def test_a_score_needs_all_of_its_parts(with_engine: Effio) -> None:
 
 def test_eocoe_and_columbia_run(with_engine: Effio) -> None:
     some = "repetition == 1 and step in ['layers', 'striping', 'readers']"
-    done = with_engine.run("run", "eocoe", *SMALL, "--quiet", "--only", some)
+    done = with_engine.call("run", "eocoe", *SMALL, "--quiet", "--only", some)
     assert done.returncode == 0, done.stdout + done.stderr
-    done = with_engine.run(
+    done = with_engine.call(
         "run", "columbia-sx8", *SMALL, "--quiet", "--only", "step in ['io-bench', 'spiobench']"
     )
     assert done.returncode == 0, done.stdout + done.stderr
