@@ -215,10 +215,11 @@ def test_a_curve_of_more_than_a_thousand_points_is_shown_whole(tmp_path: Path) -
     assert write_report([result], tmp_path / "report.html").stat().st_size > 0
 
 
-def test_limits_are_lowered_until_the_page_is_small_enough() -> None:
-    rows = [[f"{i:05d} " + "x" * 9000] for i in range(2000)]
+def test_limits_are_lowered_until_the_page_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "MAX_PAGE_BYTES", 1_000_000)
+    rows = [[f"{i:05d} " + "x" * 900] for i in range(2000)]
     table = Table([Column("text")], rows, "T")
-    # A thousand rows of nine kilobytes and more, and as many twice, are too much; 300 are not.
+    # A thousand rows of 900 bytes and more, and as many twice, are too much; 300 are not.
     section = Section("s", "S", [table, table])
     report = Report("r", "made", Headline("made", None, "1"), [], [section])
     page = html.render([report], ["made"])
