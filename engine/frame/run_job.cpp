@@ -46,10 +46,8 @@ ExitCode refuse(std::FILE* where, const Error& error, const std::string& text) {
     const bool of_this_rank = error.rank >= 0;
     if (of_this_rank || launcher_rank().value_or(0) == 0) std::fputs(text.c_str(), where);
     if (of_this_rank && launcher_size().value_or(1) > 1) {
-        // The others wait in MPI_Init. Launchers end the job when a rank leaves after it, and not
-        // all do when it leaves before.
         const World world(Sentinel::Settings{});
-        leave(error.exit_code);
+        World::call_off(error.exit_code);
     }
     return error.exit_code;
 }

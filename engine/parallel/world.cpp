@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
 #include "parallel/system.hpp"
@@ -57,6 +58,12 @@ Status World::check() const {
         "", fmt::format("the launcher started {} processes, but each believes to be alone: the "
                         "launcher belongs to another MPI than this program ({})",
                         *meant, mpi_library()));
+}
+
+void World::call_off(ExitCode code) {
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    effio::leave(code);  // MPI_Abort does not return
 }
 
 ExitCode World::leave(Session& session, Comm& comm, ExitCode code, Gathering* gathering) {

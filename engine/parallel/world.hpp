@@ -64,6 +64,10 @@ class World {
     /// The job is what its launcher meant it to be, and not many processes that each believe to be
     /// alone.
     Status check() const;
+    /// Ends the job while its other ranks may still be in MPI_Init: a launcher does not end it for
+    /// a rank that leaves before that, and a rank that just leaves after it may have others end
+    /// with errors and codes of MPI.
+    [[noreturn]] static void call_off(ExitCode code);
     /// A session with a separate sentinel takes over.
     void set_up_done() { set_up_.end(); }
     /// Collective. The end of the process, next to which the session's sentinel still runs. Where
