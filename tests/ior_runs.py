@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ LIMITED = 'trap "" XFSZ; ulimit -f 81920; exec "$@"'
 def ior(
     engine: Engine, where: Path, *words: object, ranks: int = 2, code: int = 0, **more: Any
 ) -> Run:
-    """A quiet run with its data in `where`/data."""
+    """A quiet run with its data in `where`/data; a text may be of several options."""
+    split = [option for word in words for option in re.split(" (?=--)", str(word))]
     run = engine.run(
-        ["ior", "--quiet", "--dir", where / "data", *words], where, ranks=ranks, **more
+        ["ior", "--quiet", "--dir", where / "data", *split], where, ranks=ranks, **more
     )
     assert run.code == code, run
     return run

@@ -32,10 +32,7 @@ def test_every_way_of_mpi_io_writes_and_reads_back(
         engine,
         tmp_path,
         *WAYS[way],
-        "--transfer=8KiB",
-        "--block=32KiB",
-        "--segments=3",
-        "--verify=write,read,inside",
+        "--transfer=8KiB --block=32KiB --segments=3 --verify=write,read,inside",
     )
     write, read = run.result.measurements
     assert (write["access"], read["access"]) == ("write", "read")
@@ -59,12 +56,7 @@ def test_bytes_of_the_shared_file(
         any_engine,
         tmp_path,
         f"--backend={backend}",
-        "--transfer=16",
-        "--block=32",
-        "--segments=2",
-        "--phases=write",
-        "--data=timestamp",
-        "--seed=1000",
+        "--transfer=16 --block=32 --segments=2 --phases=write --data=timestamp --seed=1000",
         "--keep",
         *pieces,
         ranks=3,
@@ -79,14 +71,8 @@ def test_bytes_of_a_file_for_each_process(any_engine: Engine, tmp_path: Path, da
     ior(
         any_engine,
         tmp_path,
-        "--transfer=16",
-        "--block=32",
-        "--segments=2",
-        "--phases=write",
-        "--data=timestamp",
-        "--seed=7",
-        "--keep",
-        "--files=per-process",
+        "--transfer=16 --block=32 --segments=2 --phases=write --data=timestamp --seed=7",
+        "--keep --files=per-process",
         f"--more-dirs={more}",
         "--name=x",
     )
@@ -118,11 +104,7 @@ def test_threads_share_a_file_and_have_their_own(
             tmp_path,
             "--threads=3",
             f"--files={files}",
-            "--transfer=4KiB",
-            "--block=16KiB",
-            "--segments=2",
-            "--order=shuffled",
-            "--verify=write,inside",
+            "--transfer=4KiB --block=16KiB --segments=2 --order=shuffled --verify=write,inside",
         )
         write, read = run.results[-1].measurements
         assert write["bytes"] == 6 * 2 * 16 * KIB
@@ -134,11 +116,7 @@ def test_several_sizes_and_repetitions(any_engine: Engine, tmp_path: Path, data:
     run = ior(
         any_engine,
         tmp_path,
-        "--transfer=4KiB,64KiB",
-        "--block=64KiB",
-        "--repetitions=2",
-        "--file-each-repetition",
-        "--keep",
+        "--transfer=4KiB,64KiB --block=64KiB --repetitions=2 --file-each-repetition --keep",
     )
     assert [
         (m["access"], m["where"]["transfer_bytes"], m["repetition"])
@@ -156,8 +134,7 @@ def test_virtual_time_of_a_known_disk(any_engine: Engine, tmp_path: Path, data: 
         tmp_path,
         "--backend=sim",
         "--backend-options=rank-rate=100MB/s,latency=2ms,open=500ms,sync=250ms,close=125ms",
-        "--transfer=1MB",
-        "--block=10MB",
+        "--transfer=1MB --block=10MB",
     )
     write, read = run.result.measurements
     total = 0.5 + 0.1 + 0.02 + 0.25 + 0.125
@@ -176,12 +153,8 @@ def test_a_call_that_is_synced_is_over_when_its_sync_is(
     run = ior(
         any_engine,
         tmp_path,
-        "--backend=sim",
-        "--backend-options=rank-rate=100MB/s,latency=2ms,sync=250ms",
-        "--transfer=1MB",
-        "--block=4MB",
-        "--sync=each",
-        "--phases=write",
+        "--backend=sim --backend-options=rank-rate=100MB/s,latency=2ms,sync=250ms",
+        "--transfer=1MB --block=4MB --sync=each --phases=write",
     )
     (write,) = run.result.measurements
     assert write["call_times"]["count"] == 8
@@ -193,13 +166,7 @@ def test_stonewall_shows_who_did_how_much(any_engine: Engine, tmp_path: Path, da
     # Rank 1 takes 200 ms a call, rank 0 none: it is done long before, also on a busy machine.
     slow = ["--backend=null", "--backend-options=rank=1,transfer=200ms", "--files=per-process"]
     run = ior(
-        any_engine,
-        tmp_path,
-        *slow,
-        "--transfer=1KiB",
-        "--block=100KiB",
-        "--stonewall=1",
-        "--phases=write",
+        any_engine, tmp_path, *slow, "--transfer=1KiB --block=100KiB --stonewall=1 --phases=write"
     )
     (write,) = run.result.measurements
     wall = write["detail"]["stonewall"]
@@ -216,11 +183,7 @@ def test_stonewall_shows_who_did_how_much(any_engine: Engine, tmp_path: Path, da
         any_engine,
         tmp_path,
         *slow,
-        "--transfer=1KiB",
-        "--block=8KiB",
-        "--stonewall=0.5",
-        "--wear-out",
-        "--phases=write",
+        "--transfer=1KiB --block=8KiB --stonewall=0.5 --wear-out --phases=write",
     )
     (write,) = run.results[-1].measurements
     assert write["operations"] == 16
@@ -235,14 +198,8 @@ def test_what_a_stonewall_left_out_is_not_read(
     run = ior(
         any_engine,
         tmp_path,
-        "--backend=sim",
-        "--backend-options=rank-rate=1MB/s",
-        "--files=per-process",
-        "--transfer=10kB",
-        "--block=1TB",
-        "--stonewall=0.995",
-        "--verify=inside",
-        "--max-bytes=1GB",
+        "--backend=sim --backend-options=rank-rate=1MB/s --files=per-process --transfer=10kB",
+        "--block=1TB --stonewall=0.995 --verify=inside --max-bytes=1GB",
     )
     write, read = run.result.measurements
     assert write["bytes"] == read["bytes"] == read["verified_bytes"] == 2 * 100 * 10_000
@@ -312,11 +269,8 @@ def test_the_series_holds_every_byte(any_engine: Engine, tmp_path: Path, data: P
     run = ior(
         any_engine,
         tmp_path,
-        "--backend=sim",
-        "--backend-options=rank-rate=100MB/s,no-content",
-        "--files=per-process",
-        "--transfer=1MB",
-        "--block=300MB",
+        "--backend=sim --backend-options=rank-rate=100MB/s,no-content --files=per-process",
+        "--transfer=1MB --block=300MB",
     )
     for phase in run.result.measurements:
         series = phase["detail"]["time_series"]
@@ -336,9 +290,7 @@ def test_direct_io_of_whole_blocks_goes_past_the_cache(
         tmp_path,
         "--backend=direct",
         f"--backend-options=unaligned={unaligned}",
-        "--transfer=64KiB",
-        "--block=1MiB",
-        "--verify=read",
+        "--transfer=64KiB --block=1MiB --verify=read",
     )
     write, read = run.result.measurements
     assert read["verified_bytes"] == 2 * MIB
@@ -368,13 +320,8 @@ def test_steady_rate_ends_the_phase(any_engine: Engine, tmp_path: Path, data: Pa
     run = ior(
         any_engine,
         tmp_path,
-        "--backend=sim",
-        "--backend-options=rank-rate=100MB/s,no-content",
-        "--files=per-process",
-        "--transfer=1MB",
-        "--block=100GB",
-        "--steady",
-        "--phases=write",
+        "--backend=sim --backend-options=rank-rate=100MB/s,no-content --files=per-process",
+        "--transfer=1MB --block=100GB --steady --phases=write",
     )
     (write,) = run.result.measurements
     assert write["stopped_by"] == "steady"
@@ -392,14 +339,8 @@ def test_a_limit_before_the_steady_state_is_reported(
     run = ior(
         any_engine,
         tmp_path,
-        "--backend=sim",
-        "--backend-options=rank-rate=100MB/s,no-content",
-        "--collective",
-        "--transfer=1MB",
-        "--block=100GB",
-        "--steady",
-        "--stonewall=4s",
-        "--phases=write",
+        "--backend=sim --backend-options=rank-rate=100MB/s,no-content --collective",
+        "--transfer=1MB --block=100GB --steady --stonewall=4s --phases=write",
     )
     (write,) = run.result.measurements
     assert write["stopped_by"] == "time"
