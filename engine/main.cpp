@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -70,6 +72,8 @@ std::string overview() {
         "  describe [NAME] options of a benchmark (or all, or `backends`) as JSON\n"
         "  describe results [NAME]\n"
         "                  every member of the result files of a benchmark (or all) as JSON\n"
+        "  plans           plans of many command lines, each a JSON list of words on a line of "
+        "stdin\n"
         "  together        several benchmarks at once, each on its own ranks of one job\n"
         "  sion            contents of SIONlib containers: ls, cat, split, check\n"
         "  version         version, build and exit codes\n"
@@ -151,6 +155,40 @@ ExitCode describe(const Words& words) {
         return ExitCode::usage;
     }
     say(stdout, describe_benchmark(*benchmark).dump(2) + "\n");
+    return ExitCode::done;
+}
+
+/// What `BENCHMARK … --plan-json` says, in one line.
+Json planned(const Words& words) {
+    const std::string name = words.empty() ? "" : words.front();
+    const auto benchmark = find_benchmark(name);
+    Result<Json> data = usage_error(no_benchmark("benchmark", name));
+    if (benchmark) {
+        JobOptions options;
+        OptionTable table = table_of(*benchmark, options);
+        auto status = table.parse(std::span(words).subspan(1));
+        if (status) status = benchmark->check();
+        data = status ? plan_data(*benchmark, options) : Result<Json>(status.error());
+    }
+    if (data) return {{"code", static_cast<int>(ExitCode::done)}, {"plan", std::move(*data)}};
+    return {{"code", static_cast<int>(data.error().exit_code)}, {"error", data.error().text()}};
+}
+
+/// `plans`: a campaign of thousands of points starts one program for them, not one for each.
+ExitCode plans(std::istream& lines) {
+    for (std::string line; std::getline(lines, line);) {
+        const Json words = Json::parse(line, nullptr, false);
+        const bool are_words =
+            words.is_array() && std::all_of(words.begin(), words.end(),
+                                            [](const Json& word) { return word.is_string(); });
+        if (!are_words) {
+            say(stderr, "effio-mpi plans: a line of stdin is not a JSON list of words\n");
+            return ExitCode::usage;
+        }
+        say(stdout,
+            planned(words.get<Words>()).dump(-1, ' ', false, Json::error_handler_t::replace) +
+                "\n");
+    }
     return ExitCode::done;
 }
 
@@ -293,6 +331,16 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         return ExitCode::done;
     }
     if (command == "describe") return describe(words);
+    if (command == "plans" && !words.empty()) {
+        say(asks_for_help(words.front()) ? stdout : stderr,
+            "Usage: effio-mpi plans < LINES\n\n"
+            "Each line of stdin is a command line as a JSON list of words, e.g.\n"
+            "  [\"ior\", \"--block=1GiB\", \"--plan-ranks=8\"]\n"
+            "Prints a line of JSON for each: \"code\", an exit code, with \"plan\" (as --plan-json "
+            "prints\nit) or, if it is not 0, \"error\". Nothing is run.\n");
+        return asks_for_help(words.front()) ? ExitCode::done : ExitCode::usage;
+    }
+    if (command == "plans") return speaks() ? plans(std::cin) : ExitCode::done;
     if (command == "together") return together::run_command(words);
     if (command == "sion") return speaks() ? sion::run_command(words) : ExitCode::done;
     if (command == "classic") {

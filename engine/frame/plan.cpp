@@ -91,7 +91,9 @@ std::string duration_text(double seconds) {
 }  // namespace
 
 double PlanInput::node_memory() const {
-    return memory_bytes.value_or(static_cast<double>(find_memory().total_bytes));
+    if (memory_bytes) return *memory_bytes;
+    static const auto here = static_cast<double>(find_memory().total_bytes);  // once for many plans
+    return here;
 }
 
 double PlanInput::nodes() const {

@@ -12,6 +12,20 @@
 #include "parallel/world.hpp"
 
 namespace effio {
+namespace {
+
+PlanInput plan_input(const JobOptions& options) {
+    return options.plan_input(options.plan_ranks.value_or(launcher_size().value_or(1)));
+}
+
+Result<Plan> plan_that_fits(const Benchmark& benchmark, const PlanInput& input) {
+    auto plan = benchmark.plan(input);
+    if (!plan) return plan;
+    if (auto fits = benchmark.fits(input.ranks); !fits) return fits.error();
+    return plan;
+}
+
+}  // namespace
 
 OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
     OptionTable table(fmt::format("effio-mpi {}", benchmark.name()),
@@ -22,12 +36,8 @@ OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
 }
 
 ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
-    const PlanInput input =
-        options.plan_input(options.plan_ranks.value_or(launcher_size().value_or(1)));
-    auto plan = benchmark.plan(input);
-    if (plan) {
-        if (auto fits = benchmark.fits(input.ranks); !fits) plan = fits.error();
-    }
+    const PlanInput input = plan_input(options);
+    const auto plan = plan_that_fits(benchmark, input);
     if (launcher_rank().value_or(0) != 0) return plan ? ExitCode::done : plan.error().exit_code;
     if (!plan) {
         fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
@@ -40,6 +50,13 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
     }
     std::fputs(text.c_str(), stdout);
     return ExitCode::done;
+}
+
+Result<Json> plan_data(const Benchmark& benchmark, const JobOptions& options) {
+    const PlanInput input = plan_input(options);
+    const auto plan = plan_that_fits(benchmark, input);
+    if (!plan) return plan.error();
+    return data_of(*plan, input, benchmark.needed_directories());
 }
 
 ExitCode refuse(std::FILE* where, const Error& error, const std::string& text) {

@@ -14,6 +14,8 @@ namespace effio {
 /// The benchmark's options and those of any job; it refers to both.
 OptionTable table_of(Benchmark& benchmark, JobOptions& options);
 
+/// The plan for programs, by --plan-… of the options; no MPI, no I/O.
+Result<Json> plan_data(const Benchmark& benchmark, const JobOptions& options);
 /// Prints the plan; no MPI, no I/O.
 ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options);
 

@@ -16,7 +16,7 @@ from effio.campaign.expression import (
 )
 from effio.campaign.file import Campaign, Command, Step, Value
 from effio.campaign.interleave import Sides
-from effio.campaign.points import LAUNCH_AXES, Settings, defaults, in_order, option_of
+from effio.campaign.points import LAUNCH_AXES, Settings, defaults, in_order
 from effio.config.toml_file import TomlFile, nearest
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.program import Engine
@@ -128,7 +128,7 @@ def _of_step(
             if name != "engine":
                 yield from _processes(name, values)
             continue
-        if name == layouts.AXIS and option_of(info, name) is None:
+        if name == layouts.AXIS and name not in info.by_name:
             yield from _layouts(info, values)
             continue
         others = (*LAUNCH_AXES, layouts.AXIS, *step.values)
@@ -168,7 +168,7 @@ def _processes(name: str, values: Sequence[Value]) -> Iterator[Fault]:
 
 
 def _layouts(info: BenchmarkInfo, values: Sequence[Value]) -> Iterator[Fault]:
-    if option_of(info, "dir") is None:
+    if "dir" not in info.by_name:
         yield ("sweep", layouts.AXIS), f"{info.name} has no files that a layout could be of"
     for value in values:
         if isinstance(value, str) and "{" in value:
@@ -190,7 +190,7 @@ def _option(
     loc: tuple[str, ...],
     also: Sequence[str] = (),
 ) -> Iterator[Fault]:
-    option = option_of(info, name)
+    option = info.by_name.get(name)
     if name in _OWNED:
         yield loc, f"'{name}' is given by effio itself"
         return

@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from effio import text as fmt
@@ -36,6 +37,7 @@ class NotYetKnownError(Exception):
     """The value of a name follows from results that are not there yet."""
 
 
+@lru_cache(4096)
 def as_number(text: str) -> int | float | None:
     """A size, a time or a plain number as the engine reads them; None if it is none."""
     parts = [fmt.parse_size(part) for part in text.split("+")]
@@ -263,6 +265,7 @@ class Template:
         return self.text(names)
 
 
+@lru_cache(1024)
 def template(text: str) -> Template:
     parts: list[str | Expression] = []
     end = 0

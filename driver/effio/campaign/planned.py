@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from effio import text as fmt
-from effio.campaign.points import Point, option_of
-from effio.engine.program import Engine
+from effio.campaign.points import Point
+from effio.engine.program import Command, Engine
 from effio.errors import EffioError
 from effio.store.records import as_count, as_number
+
+# Points that one start of the engine plans.
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -91,22 +94,39 @@ def plan(
     engine's own words for the first point that it refuses."""
     more = [f"--{option}={value}" for option, value in (machine or {}).items() if value]
 
-    def one(wanted: tuple[Point, int]) -> Planned:
-        point, repetitions = wanted
-        if point.late:
-            return Planned(point, repetitions)
-        engine = engine_of[point.engine]
-        info = engine.info.benchmark(point.step.benchmark)
-        takes = info is not None and option_of(info, "plan-rate") is not None
+    def command(point: Point) -> Command:
+        info = engine_of[point.engine].info.benchmark(point.step.benchmark)
+        takes = info is not None and "plan-rate" in info.by_name
         words = [point.step.benchmark, *point.words(plan=True), *(more if takes else [])]
-        try:
-            found = engine.check(words, point.ranks.total, point.ranks.per_node)
-        except EffioError as error:
-            raise EffioError(f"{point.title}: {error.message}", error.code, error.hint) from None
-        return _of(point, repetitions, found)
+        return Command(words, point.ranks.total, point.ranks.per_node)
+
+    of_engine: dict[str | None, list[int]] = {}
+    for number, (point, _) in enumerate(points):
+        if not point.late:
+            of_engine.setdefault(point.engine, []).append(number)
+    parts = [
+        (engine_of[engine], numbers[start : start + _AT_ONCE])
+        for engine, numbers in of_engine.items()
+        for start in range(0, len(numbers), _AT_ONCE)
+    ]
+
+    def ask(part: tuple[Engine, list[int]]) -> list[object]:
+        engine, numbers = part
+        return engine.check_all([command(points[number][0]) for number in numbers])
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        return list(pool.map(one, points))
+        answers = list(pool.map(ask, parts))
+    plans: dict[int, object] = {}
+    for (_, numbers), found in zip(parts, answers, strict=True):
+        plans.update(zip(numbers, found, strict=True))
+    return [_found(*wanted, plans.get(number)) for number, wanted in enumerate(points)]
+
+
+def _found(point: Point, repetitions: int, plan: object) -> Planned:
+    """`plan` is None where it cannot be made yet."""
+    if isinstance(plan, EffioError):
+        raise EffioError(f"{point.title}: {plan.message}", plan.code, plan.hint)
+    return Planned(point, repetitions) if plan is None else _of(point, repetitions, plan)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from effio.campaign.expression import (
 )
 from effio.campaign.file import Campaign, Command, Step
 from effio.config.toml_file import nearest
-from effio.engine.description import BenchmarkInfo, OptionInfo
+from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError
 from effio.launch import layouts
@@ -179,7 +179,7 @@ def _word(name: str, value: Value) -> list[str]:
 
 def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:
     """One spelling for each value; None where it is the default."""
-    option = next((o for o in info.options if o.name == name), None) if info else None
+    option = info.by_name.get(name) if info else None
 
     def form(text: str) -> str:
         if option is not None and option.type in ("text", "choice", "flag"):
@@ -312,8 +312,7 @@ def _ranks(names: Names) -> Ranks:
 
 def _point(names: Names) -> Point:
     step, info = names.step, names.info
-    known = {option.name for option in info.options} if info else set()
-    on_off = {option.name for option in info.options if option.is_on_off} if info else set()
+    known = info.by_name if info else {}
     options: dict[str, Value] = {}
     late: dict[str, str] = {}
     written = {**step.options, **{n: v for n, v in names.chosen.items() if n in known}}
@@ -323,7 +322,7 @@ def _point(names: Names) -> Point:
         try:
             found = names.option(name) if name in LAUNCH_AXES else names.found(identifier(name))
             assert not isinstance(found, tuple)
-            switch = name in on_off and isinstance(found, bool)
+            switch = isinstance(found, bool) and name in known and known[name].is_on_off
             options[name] = ("on" if found else "off") if switch else found
         except NotYetKnownError:
             late[name] = str(text)
@@ -492,7 +491,3 @@ def units_of(campaign: Campaign, points: Sequence[Point]) -> list[Unit]:
             those = [p for p in group if repetition < campaign.repetitions_of(p.step)]
             units += [Unit(p, repetition) for p in (reversed(those) if repetition % 2 else those)]
     return units
-
-
-def option_of(info: BenchmarkInfo, name: str) -> OptionInfo | None:
-    return next((option for option in info.options if option.name == name), None)

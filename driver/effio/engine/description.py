@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -43,6 +45,10 @@ class BenchmarkInfo(_Part):
     purpose: str
     examples: str = ""
     options: tuple[OptionInfo, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, OptionInfo]:
+        return {option.name: option for option in self.options}
 
 
 class BackendInfo(_Part):

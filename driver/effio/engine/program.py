@@ -15,11 +15,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from effio import text as fmt
 from effio.engine import mpi
 from effio.engine.description import EngineInfo
 from effio.errors import EffioError, ExitCode, environment_error
 
 _ASK_SECONDS = 60
+_PLAN_SECONDS = 0.1  # more for each of many plans
 _MAX_ANSWER_BYTES = 64 << 20
 
 # What launchers set for their processes. An engine that answers a question is not a rank.
@@ -49,6 +51,21 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Command:
+    """A command line of the engine, planned for these ranks."""
+
+    arguments: Sequence[str]
+    ranks: int
+    ranks_per_node: int | None = None
+
+    def words(self) -> list[str]:
+        words = [*self.arguments, "--plan-ranks", str(self.ranks)]
+        if self.ranks_per_node is not None:
+            words += ["--plan-ranks-per-node", str(self.ranks_per_node)]
+        return words
+
+
+@dataclass(frozen=True)
 class Engine:
     """A program on disk. `origin` says in words why it was taken; `mpiexec` is the launcher that
     was noted when it was built, if any; `is_carried` if a wheel brought it (engine/carried.py)."""
@@ -59,13 +76,15 @@ class Engine:
     name: str = field(default="")
     is_carried: bool = False
 
-    def ask(self, arguments: Sequence[str], seconds: float = _ASK_SECONDS) -> Answer:
+    def ask(
+        self, arguments: Sequence[str], seconds: float = _ASK_SECONDS, stdin: bytes = b""
+    ) -> Answer:
         """Runs the program without a launcher. Raises if it cannot start at all."""
         environment = {k: v for k, v in os.environ.items() if k not in _RANK_VARIABLES}
         try:
             done = subprocess.run(
                 [str(self.path), *arguments],
-                stdin=subprocess.DEVNULL,
+                input=stdin,
                 capture_output=True,
                 timeout=seconds,
                 env=environment,
@@ -122,16 +141,44 @@ class Engine:
 
         Raises with the engine's own words if the line is wrong.
         """
-        plan = ["--plan-json", "--plan-ranks", str(ranks)]
-        if ranks_per_node is not None:
-            plan += ["--plan-ranks-per-node", str(ranks_per_node)]
-        answer = self.ask([*arguments, *plan])
+        command = Command(arguments, ranks, ranks_per_node)
+        answer = self.ask([*command.words(), "--plan-json"])
         if answer.code == 0:
-            try:
-                return json.loads(answer.stdout)
-            except ValueError:
-                raise environment_error(f"{self.path}: the plan is not JSON") from None
+            return self._json(answer.stdout)
         raise self.refusal(arguments[0], answer)
+
+    def check_all(self, commands: Sequence[Command]) -> list[object]:
+        """As `check`, by one start of the program: the plan of each command line, or the
+        EffioError for it."""
+        lines = "".join(json.dumps(command.words()) + "\n" for command in commands)
+        seconds = _ASK_SECONDS + len(commands) * _PLAN_SECONDS
+        answer = self.ask(["plans"], seconds, lines.encode())
+        found = [self._json(line) for line in answer.stdout.splitlines()]
+        if answer.code != 0 or len(found) != len(commands):
+            raise environment_error(
+                f"{self.path} plans ended with exit code {answer.code} after {len(found)} of "
+                f"{fmt.count_of(len(commands), 'plan')}: {answer.stderr}",
+                "if it is older than this driver, build the engine again: effio engine build",
+            )
+        return [
+            plan["plan"]
+            if isinstance(plan, dict) and "plan" in plan
+            else self._refused(command, plan)
+            for command, plan in zip(commands, found, strict=True)
+        ]
+
+    def _refused(self, command: Command, line: object) -> EffioError:
+        said = line if isinstance(line, dict) else {}
+        code = said.get("code")
+        answer = Answer(code if isinstance(code, int) else 1, "", str(said.get("error", "")))
+        return self.refusal(command.arguments[0], answer)
+
+    def _json(self, text: str) -> object:
+        try:
+            found: object = json.loads(text)
+        except (ValueError, RecursionError):
+            raise environment_error(f"{self.path}: the plan is not JSON") from None
+        return found
 
     @staticmethod
     def refusal(benchmark: str, answer: Answer) -> EffioError:
