@@ -81,6 +81,20 @@ std::unique_ptr<ArrayLibrary> make_netcdf4(Session& s, const BackendChoice& c, c
     return array_module().netcdf4(s, c.netcdf4);
 }
 
+std::unique_ptr<Storage> make_hdf5_blocks(Session& s, const BackendChoice& c, const SimRoom* room) {
+    return make_array_storage(s, make_hdf5(s, c, room), c.hdf5_datasets);
+}
+std::unique_ptr<Storage> make_pnetcdf_blocks(Session& s, const BackendChoice& c,
+                                             const SimRoom* room) {
+    return make_array_storage(s, make_pnetcdf(s, c, room), ArrayDivision::bytes);
+}
+
+/// A library that the build does without leaves its row without a function.
+template <class Make>
+constexpr Make* if_present(const char* missing, Make* make) {
+    return *missing == '\0' ? make : nullptr;
+}
+
 #ifdef EFFIO_HAVE_URING
 constexpr const char* uring_missing = "";
 std::unique_ptr<Storage> make_uring(Session& s, const BackendChoice& c, const SimRoom*) {
@@ -170,16 +184,11 @@ const std::vector<ByteBackend>& block_backends() {
                             c.hdf5.declare(t);
                         },
                         hdf5_missing, load_array_module},
-                       [](Session& s, const Choice& c, const SimRoom* room) {
-                           return make_array_storage(s, make_hdf5(s, c, room), c.hdf5_datasets);
-                       }});
+                       if_present(hdf5_missing, make_hdf5_blocks)});
         all.push_back({{"pnetcdf", "PnetCDF: blocks in a variable of bytes",
                         [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing,
                         load_array_module},
-                       [](Session& s, const Choice& c, const SimRoom* room) {
-                           return make_array_storage(s, make_pnetcdf(s, c, room),
-                                                     ArrayDivision::bytes);
-                       }});
+                       if_present(pnetcdf_missing, make_pnetcdf_blocks)});
         return all;
     }();
     return table;
@@ -211,15 +220,15 @@ const std::vector<ArrayBackend>& array_backends() {
     static const std::vector<ArrayBackend> table{
         {{"hdf5", "parallel HDF5, one dataset a variable",
           [](Choice& c, OptionTable& t) { c.hdf5.declare(t); }, hdf5_missing, load_array_module},
-         make_hdf5},
+         if_present(hdf5_missing, make_hdf5)},
         {{"pnetcdf", "PnetCDF, classic NetCDF files",
           [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing,
           load_array_module},
-         make_pnetcdf},
+         if_present(pnetcdf_missing, make_pnetcdf)},
         {{"netcdf4", "parallel NetCDF-4 (HDF5 files)",
           [](Choice& c, OptionTable& t) { c.netcdf4.declare(t); }, netcdf4_missing,
           load_array_module},
-         make_netcdf4},
+         if_present(netcdf4_missing, make_netcdf4)},
         {{"mpiio", "MPI-IO to one file without a format",
           [](Choice& c, OptionTable& t) { c.mpiio.declare(t); }},
          make_over_bytes},
