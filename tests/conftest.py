@@ -168,8 +168,8 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
         pytest.skip("mounting needs root")
     mounted: list[Path] = []
 
-    def do(*words: str) -> Path:
-        place = tmp_path / f"mount{len(mounted)}"
+    def do(*words: str, name: str = "") -> Path:
+        place = tmp_path / (name or f"mount{len(mounted)}")
         place.mkdir()
         done = subprocess.run(
             ["mount", *words, str(place)], capture_output=True, text=True, check=False

@@ -256,6 +256,12 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     return plain_words[max(close, key=lambda one: sorted(one) == sorted(small))]
 
 
+def lines(text: str) -> list[str]:
+    """Lines that end with a line feed, as programs write them. str.splitlines() also splits at
+    U+0085, U+2028 and others, which may be in a name."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5, PnetCDF and NetCDF bring some sixty shared libraries with them, which every rank of every
-// run would open and link at its start. What calls them is a module, effio-arrays.so, that a
-// program loads when a run chooses one of them.
+// HDF5, PnetCDF and NetCDF with all that they need are 44 shared libraries (Debian 12), which every
+// rank of every run would open and link at its start. What calls them is a module,
+// effio-arrays.so, that a program loads when a run chooses one of them.
 #pragma once
 
 #include <memory>

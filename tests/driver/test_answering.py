@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -97,3 +97,22 @@ def test_what_answers_is_looked_at(tmp_path: Path) -> None:
         assert answering.answers(place)
         assert answering.must_answer(place) is place
     assert leftovers(_killed_run(tmp_path / "killed", tmp_path).result(), tmp_path)[0] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no-break\u00a0space",
+        "line\u2028separator",
+        "next\x85line",
+        "tab\tand\nnew line",
+        "back\\\\slash 040",
+        os.fsdecode(b"not UTF-8 \xff"),
+    ],
+)
+def test_a_mount_point_may_have_any_name(name: str, mount: Callable[..., Path]) -> None:
+    place = mount("-t", "tmpfs", "none", name=name)
+    assert [m for m in answering.mounts() if m.point == str(place)] == [
+        (str(place), "tmpfs", "none", f"0:{os.minor(place.stat().st_dev)}", "/")
+    ]
+    assert answering.whole_mount(str(place)) == str(place)

@@ -274,3 +274,10 @@ def test_digits_and_units_are_those_of_the_rounded_number(
 ) -> None:
     assert (text.significant(value), text.rate(value * 1e6)) == (shown, rate)
     assert text.size(1023.99 * 1024) == "1.000 MiB"
+
+
+def test_lines_end_with_a_line_feed_only() -> None:
+    assert text.lines("a\u2028b\nc\x85d\r\n\x0ce\n") == ["a\u2028b", "c\x85d\r", "\x0ce"]
+    assert text.lines("a\n\nb") == ["a", "", "b"]
+    assert text.lines("\n") == [""]
+    assert text.lines("") == []

@@ -64,6 +64,14 @@ class Command:
             words += ["--plan-ranks-per-node", str(self.ranks_per_node)]
         return words
 
+    def line(self) -> bytes:
+        """The words as a line of JSON; empty if it cannot hold them: NUL, and what is not UTF-8."""
+        text = json.dumps(self.words(), ensure_ascii=False)
+        try:
+            return b"" if "\\u0000" in text else f"{text}\n".encode()
+        except UnicodeEncodeError:
+            return b""
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -149,35 +157,52 @@ class Engine:
 
     def check_all(self, commands: Sequence[Command]) -> list[object]:
         """As `check`, by one start of the program: the plan of each command line, or the
-        EffioError for it."""
-        lines = "".join(json.dumps(command.words()) + "\n" for command in commands)
-        seconds = _ASK_SECONDS + len(commands) * _PLAN_SECONDS
-        answer = self.ask(["plans"], seconds, lines.encode())
-        found = [self._json(line) for line in answer.stdout.splitlines()]
-        if answer.code != 0 or len(found) != len(commands):
+        EffioError for it. An engine that is too old for that is started for each, and so is any
+        for words that JSON cannot hold."""
+        lines = [command.line() for command in commands]
+        asked = [line for line in lines if line]
+        seconds = _ASK_SECONDS + len(asked) * _PLAN_SECONDS
+        answer = self.ask(["plans"], seconds, b"".join(asked))
+        if answer.code == ExitCode.USAGE and not answer.stdout:
+            return [self._alone(command) for command in commands]
+        found = fmt.lines(answer.stdout)
+        if answer.code != 0 or len(found) != len(asked):
             raise environment_error(
                 f"{self.path} plans ended with exit code {answer.code} after {len(found)} of "
-                f"{fmt.count_of(len(commands), 'plan')}: {answer.stderr}",
-                "if it is older than this driver, build the engine again: effio engine build",
+                f"{fmt.count_of(len(asked), 'plan')}: {answer.stderr}"
             )
+        answers = iter(found)
         return [
-            plan["plan"]
-            if isinstance(plan, dict) and "plan" in plan
-            else self._refused(command, plan)
-            for command, plan in zip(commands, found, strict=True)
+            self._answered(command, next(answers)) if line else self._alone(command)
+            for command, line in zip(commands, lines, strict=True)
         ]
 
-    def _refused(self, command: Command, line: object) -> EffioError:
-        said = line if isinstance(line, dict) else {}
-        code = said.get("code")
-        answer = Answer(code if isinstance(code, int) else 1, "", str(said.get("error", "")))
-        return self.refusal(command.arguments[0], answer)
+    def _alone(self, command: Command) -> object:
+        try:
+            return self.check(command.arguments, command.ranks, command.ranks_per_node)
+        except EffioError as error:
+            return error
+
+    def _answered(self, command: Command, line: str) -> object:
+        said = self._json(line)
+        code = said.get("code") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not isinstance(code, int):
+            raise self._no_plan()
+        if code != 0:
+            answer = Answer(code, "", str(said.get("error", "")))
+            return self.refusal(command.arguments[0], answer)
+        if "plan" not in said:
+            raise self._no_plan()
+        return said["plan"]
+
+    def _no_plan(self) -> EffioError:
+        return environment_error(f"{self.path}: the plan cannot be read")
 
     def _json(self, text: str) -> object:
         try:
             found: object = json.loads(text)
         except (ValueError, RecursionError):
-            raise environment_error(f"{self.path}: the plan is not JSON") from None
+            raise self._no_plan() from None
         return found
 
     @staticmethod

@@ -171,7 +171,7 @@ def fault_of(laid: Laying, folder: Path) -> str:
         return ""
     shows = masked_words(laid.setup[-1])  # as it is in the file
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        for line in safe_files.read_text(folder / COMMANDS).splitlines():
+        for line in fmt.lines(safe_files.read_text(folder / COMMANDS)):
             entry = safe_files.json_of(line)
             if isinstance(entry, dict) and entry.get("command") == shows:
                 what = difference(laid.text, laid.kind, str(entry.get("said", "")))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 import subprocess
 import sys
@@ -49,10 +50,11 @@ class Mount(NamedTuple):
 
 def mounts() -> Iterator[Mount]:
     """Every mounted file system; a later one hides an earlier one at the same point."""
-    for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+    # Names contain any bytes; of those that split lines or fields, the kernel masks only ASCII's.
+    for line in fmt.lines(os.fsdecode(Path("/proc/self/mountinfo").read_bytes())):
         before, _, after = line.partition(" - ")
-        kind, source = after.split()[:2]
-        device, root, point = before.split()[2:5]
+        kind, source = after.split(" ")[:2]
+        device, root, point = before.split(" ")[2:5]
         yield Mount(_unescaped(point), kind, _unescaped(source), device, _unescaped(root))
 
 

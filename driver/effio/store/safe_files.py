@@ -20,7 +20,8 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,11 +55,13 @@ def _refuse_kind(mode: int, path: Path) -> None:
             raise UnsafeFileError(code, f"{what}, not a regular file", str(path))
 
 
-def _entered(path: Path, below: Path) -> int:
+@contextlib.contextmanager
+def directory(path: Path, below: Path | None = None) -> Iterator[int]:
     """The descriptor of a directory; no link is followed after `below`."""
-    handle = os.open(below, _DIRECTORY)
+    start = path if below is None else below
+    handle = os.open(start, _DIRECTORY)
     try:
-        for part in path.relative_to(below).parts:
+        for part in () if below is None else path.relative_to(start).parts:
             if part == "..":
                 raise UnsafeFileError(errno.EINVAL, "leads out of its directory", str(path))
             try:
@@ -69,17 +72,6 @@ def _entered(path: Path, below: Path) -> int:
                 ) from None
             os.close(handle)
             handle = inner
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-@contextlib.contextmanager
-def directory(path: Path, below: Path | None = None) -> Iterator[int]:
-    """The descriptor of a directory; no link is followed after `below`."""
-    handle = os.open(path, _DIRECTORY) if below is None else _entered(path, below)
-    try:
         yield handle
     finally:
         os.close(handle)
@@ -124,20 +116,13 @@ def making(path: Path, below: Path | None = None) -> Iterator[None]:
 
 def _opened(path: Path, flags: int, below: Path | None, most: int | None = None) -> int:
     """The descriptor of a regular file. A device is not opened at all: that may act on it."""
-    # Ten thousand runs are seventy thousand files: without objects for paths and contexts.
-    place, name = os.path.split(path)
-    parent = os.open(place or ".", _DIRECTORY) if below is None else _entered(path.parent, below)
-    try:
-        before = os.stat(name, dir_fd=parent, follow_symlinks=False)
-        if not stat.S_ISREG(before.st_mode):
-            _refuse_kind(before.st_mode, path)
-        handle = os.open(name, flags | _FILE, dir_fd=parent)
-    finally:
-        os.close(parent)
+    with directory(path.parent, below) as parent:
+        before = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+        _refuse_kind(before.st_mode, path)
+        handle = os.open(path.name, flags | _FILE, dir_fd=parent)
     try:
         info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            _refuse_kind(info.st_mode, path)
+        _refuse_kind(info.st_mode, path)
         if most is not None and info.st_size > most:
             raise UnsafeFileError(errno.EFBIG, f"is larger than {fmt.size(most)}", str(path))
         if flags & os.O_ACCMODE != os.O_RDONLY:
@@ -160,19 +145,25 @@ def reading(
         yield stream
 
 
-def read_bytes(path: Path, most: int = MAX_BYTES, below: Path | None = None) -> bytes:
-    """Never more than `most` bytes, even if the file grows meanwhile."""
+def _blocks(path: Path, most: int | None = None, below: Path | None = None) -> Iterator[bytes]:
+    """What is in a file, without the buffers of a stream: an index reads ten thousands of them."""
     handle = _opened(path, os.O_RDONLY, below, most)
-    blocks, size = [], 0
     try:
-        while size <= most and (block := os.read(handle, _BLOCK)):
-            blocks.append(block)
-            size += len(block)
+        while block := os.read(handle, _BLOCK):
+            yield block
     finally:
         os.close(handle)
-    if size > most:
-        raise UnsafeFileError(errno.EFBIG, f"is larger than {fmt.size(most)}", str(path))
-    return b"".join(blocks)
+
+
+def read_bytes(path: Path, most: int = MAX_BYTES, below: Path | None = None) -> bytes:
+    """Never more than `most` bytes, even if the file grows meanwhile."""
+    found, size = [], 0
+    for block in _blocks(path, most, below):
+        found.append(block)
+        size += len(block)
+        if size > most:
+            raise UnsafeFileError(errno.EFBIG, f"is larger than {fmt.size(most)}", str(path))
+    return b"".join(found)
 
 
 def read_text(
@@ -196,22 +187,19 @@ def json_text(value: object, indent: int | None = None) -> str:
     return fmt.encodable(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
-def sha256_of(path: Path) -> str:
-    handle = _opened(path, os.O_RDONLY, None)
+def _sha256(blocks: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
-    try:
-        while block := os.read(handle, _BLOCK):
-            digest.update(block)
-    finally:
-        os.close(handle)
+    for block in blocks:
+        digest.update(block)
     return digest.hexdigest()
+
+
+def sha256_of(path: Path) -> str:
+    return _sha256(_blocks(path))
 
 
 def sha256_of_stream(stream: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
+    return _sha256(iter(partial(stream.read, _BLOCK), b""))
 
 
 def real(path: Path) -> Path:

@@ -21,15 +21,11 @@ AXIS = "axis_"  # before the name of a campaign's axis
 TABLES = ("runs", "measurements", "figures")
 
 
-def _nested(value: dict[str, Any] | list[Any]) -> str:
-    """As text of JSON; most are empty."""
-    return json.dumps(value) if value else "{}" if isinstance(value, dict) else "[]"
-
-
 def _flat(prefix: str, values: dict[str, Any]) -> Row:
     """Nested members as JSON text."""
     return {
-        prefix + key: _nested(v) if isinstance(v, (dict, list)) else v for key, v in values.items()
+        prefix + key: json.dumps(v) if isinstance(v, (dict, list)) else v
+        for key, v in values.items()
     }
 
 
@@ -123,8 +119,8 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "call_p50_seconds": times.p50 if times else None,
             "call_p99_seconds": times.p99 if times else None,
             "call_max_seconds": times.max if times else None,
-            "hints_asked": _nested(m.hints_asked),
-            "hints_granted": _nested(m.hints_granted),
+            "hints_asked": json.dumps(m.hints_asked),
+            "hints_granted": json.dumps(m.hints_granted),
             "hints_echoed": m.hints_echoed,
             **_flat("where_", m.where),
             **_flat("detail_", m.detail),

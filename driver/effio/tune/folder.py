@@ -25,6 +25,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from effio import text as fmt
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import safe_files
@@ -190,7 +191,7 @@ class TuningFolder:
             return
         except OSError as error:
             raise results_error(self.path, error) from None
-        for line in text.splitlines():
+        for line in fmt.lines(text):
             with contextlib.suppress(ValueError, RecursionError, ValidationError):
                 yield _Line.model_validate(safe_files.json_of(line))
 
