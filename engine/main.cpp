@@ -162,16 +162,19 @@ ExitCode describe(const Words& words) {
 Json planned(const Words& words) {
     const std::string name = words.empty() ? "" : words.front();
     const auto benchmark = find_benchmark(name);
-    Result<Json> data = usage_error(no_benchmark("benchmark", name));
-    if (benchmark) {
-        JobOptions options;
-        OptionTable table = table_of(*benchmark, options);
-        auto status = table.parse(std::span(words).subspan(1));
-        if (status) status = benchmark->check();
-        data = status ? plan_data(*benchmark, options) : Result<Json>(status.error());
+    const auto refusal = [](const Error& error) {
+        return Json{{"code", static_cast<int>(error.exit_code)}, {"error", error.text()}};
+    };
+    if (!benchmark) return refusal(usage_error(no_benchmark("benchmark", name)));
+    JobOptions options;
+    OptionTable table = table_of(*benchmark, options);
+    if (auto status = table.parse(std::span(words).subspan(1)); !status) {
+        return refusal(status.error());
     }
-    if (data) return {{"code", static_cast<int>(ExitCode::done)}, {"plan", std::move(*data)}};
-    return {{"code", static_cast<int>(data.error().exit_code)}, {"error", data.error().text()}};
+    if (auto status = benchmark->check(); !status) return refusal(status.error());
+    auto data = plan_data(*benchmark, options);
+    if (!data) return refusal(data.error());
+    return {{"code", static_cast<int>(ExitCode::done)}, {"plan", std::move(*data)}};
 }
 
 /// `plans`: a campaign of thousands of points starts one program for them, not one for each.

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def elapsed(seconds: float) -> str:
     return f"{whole} s" if whole < 100 else duration(whole)
 
 
+@lru_cache(4096)  # a table of many rows has the same values again and again
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit, scaled where the unit is one we know."""
     if value is None or not math.isfinite(value):

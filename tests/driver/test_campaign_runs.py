@@ -108,6 +108,13 @@ def _directory(path: Path) -> None:
     path.mkdir()
 
 
+def _other_byte(path: Path) -> None:
+    """Of the same size, and with its time set back."""
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"{", b"[", 1))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
 # Damage to a finished result, and the message about it.
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (lambda p: p.write_bytes(p.read_bytes()[:-40]), "is not complete (unfinished)"),
@@ -120,17 +127,29 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a directory": (_directory, "is a directory"),
     "a FIFO": (_fifo, "is a FIFO"),
     "gone": (lambda p: p.unlink(), "No such file"),
+    "another file changed": (
+        lambda p: _other_byte(p.with_name("environment.json")),
+        "environment.json: not as sealed",
+    ),
 }
 
 
-def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("few", [1, 1000], ids=["known by the index", "read"])
+def test_a_campaign_over_a_damaged_store(
+    with_engine: Effio,
+    write: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    few: int,
+) -> None:
     """Each damaged run is named, kept as it is and repeated; the campaign is complete in the
-    end."""
+    end. The index knew the runs before they were damaged."""
+    monkeypatch.setattr("effio.cli.kept.FEW", few)
     sizes = [f"{2**i}KiB" for i in range(len(DAMAGE) + 1)]
     write(f"{STEP}{NULL}[step.sweep]\ntransfer = {json.dumps(sizes)}\n".replace("null", "sim"))
     run_campaign(with_engine)
     runs = runs_of(with_engine)
     assert len(runs) == len(sizes)
+    assert len(with_engine.call("runs").stdout.splitlines()) == 1 + len(runs)
     for run, (damage, _) in zip(runs, DAMAGE.values(), strict=False):
         damage(run / "result.jsonl")
     kept = [sorted((p.name, p.lstat().st_mtime_ns) for p in run.iterdir()) for run in runs]
@@ -140,19 +159,19 @@ def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[st
         assert "is damaged and runs again: " in said, kind
         assert what in said, kind
         assert said.endswith("; its folder stays"), kind
-    assert "1 of 8 runs are done already" in done.stderr
+    assert f"1 of {len(sizes)} runs are done already" in done.stderr
     assert kept == [sorted((p.name, p.lstat().st_mtime_ns) for p in run.iterdir()) for run in runs]
     new = [run for run in runs_of(with_engine) if run not in runs]
     assert [record_of(r)["campaign"]["axes"] for r in new] == [
         record_of(r)["campaign"]["axes"] for r in runs[:-1]
     ]
     done = run_campaign(with_engine, "--format", "csv")
-    assert "8 of 8 runs are done already" in done.stderr
+    assert f"{len(sizes)} of {len(sizes)} runs are done already" in done.stderr
     # Each number has what it is based on, also next to those of other points.
     basis = "one repetition says nothing about the next; evidence: simulated"
     rows = list(csv.DictReader(done.stdout.splitlines()))
-    assert [r["basis"] for r in rows] == [basis] * 8
-    assert [float(r["median"]) for r in rows] == pytest.approx([1e8] * 8)
+    assert [r["basis"] for r in rows] == [basis] * len(sizes)
+    assert [float(r["median"]) for r in rows] == pytest.approx([1e8] * len(sizes))
     table = with_engine.call("table", "s", "--across", "transfer", "--format", "csv")
     (row,) = csv.DictReader(table.stdout.splitlines())
     for size in sizes:

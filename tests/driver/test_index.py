@@ -59,6 +59,29 @@ def test_a_folder_is_read_once(root: Path, opened: Opened) -> None:
     assert [e.line for e in second] == [e.line for e in first]
 
 
+def test_only_named_runs_are_looked_at(root: Path) -> None:
+    """Others stay in the index as they are, and are brought up to date by the next question about
+    them."""
+    read: list[int] = []
+    index = Index(Store(root), line_of, read.append)
+    folders = Store(root).folders()
+    names = [folders[7].id, folders[2].id, "not there"]
+    assert [e.folder.id for e in index.entries(names=names)] == [folders[2].id, folders[7].id]
+    assert read == [2]
+    shutil.rmtree(folders[0].path)
+    assert len(index.entries()) == 11
+    assert read == [2, 9]
+    for folder in folders[7:9]:
+        folder.write_notes(folder.notes().model_copy(update={"tags": ("odd",)}))
+    (entry,) = index.entries(names=[folders[7].id])
+    assert entry.line["tags"] == "nightly,odd"
+    assert len(list(index.rows("measurements"))) == 1  # of the run that was named
+    assert read == [2, 9, 1]
+    assert len(index.entries()) == 11
+    assert read == [2, 9, 1, 1]
+    index.close()
+
+
 def test_what_changes_is_noticed(root: Path, opened: Opened) -> None:
     opened()
     folders = Store(root).folders()

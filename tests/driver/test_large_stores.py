@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
+from driver.runs import with_one_rank
 from effio.serve.shelf import Shelf
 from effio.store import safe_files
 from engines import Engine
@@ -53,7 +54,7 @@ def test_a_table_of_all_runs_reads_none_of_them(
     stored = effio.call(*words)
     assert opened.total() == 0
     with monkeypatch.context() as patch:
-        patch.setattr("effio.report.indexed._FEW", RUNS)  # all are read without the index
+        patch.setattr("effio.report.indexed.FEW", RUNS)  # all are read without the index
         read = effio.call(*words, made / "runs")
     assert opened["result.jsonl"] == RUNS
     assert stored.stdout == read.stdout
@@ -118,6 +119,29 @@ def test_a_question_about_a_campaign_reads_no_run(
             assert opened["environment.json"] == opened["result.jsonl"] == 1
     finally:
         changed.write_bytes(data)
+
+
+def test_a_campaign_that_is_done_reads_none_of_its_runs(
+    effio: Effio,
+    engines: dict[str, Engine],
+    made: Path,
+    opened: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every record was read three times, every result twice, and every file for its checksum."""
+    again = with_one_rank(effio, engines)
+    words = ["--runs", made / "runs", "run", made / "sweep.toml", "--format", "csv", "--quiet"]
+    assert again.call(*words).returncode == 0
+    opened.clear()
+    stored = again.call(*words)
+    assert f"{RUNS} of {RUNS} runs are done already" in stored.stderr
+    assert set(opened) <= {*_OF_CAMPAIGN, "lock", "site.toml", "sweep.toml"}
+    with monkeypatch.context() as patch:
+        patch.setattr("effio.cli.kept.FEW", RUNS + 1)
+        read = again.call(*words)
+    assert opened["result.jsonl"] >= RUNS
+    assert (stored.stdout, stored.stderr) == (read.stdout, read.stderr)
+    assert len(stored.stdout.splitlines()) == 1 + RUNS
 
 
 def test_a_campaign_in_the_browser_reads_each_result_once_and_a_trend_none(

@@ -134,6 +134,8 @@ def of_points(units: Sequence[Unit], ids: Sequence[str]) -> list[Unit]:
 def selected(units: Sequence[Unit], only: str, skip: str) -> list[Unit]:
     """The units of which `only` holds and `skip` does not. A point that lacks a name that others
     have is not meant."""
+    if not only and not skip:
+        return list(units)
     known: dict[int, dict[str, Known]] = {}
     for unit in units:
         known.setdefault(id(unit.point), unit.point.known())

@@ -114,7 +114,8 @@ def plan(
         engine, numbers = part
         return engine.check_all([command(points[number][0]) for number in numbers])
 
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+    # One more than can compute: a part is read while others are planned.
+    with ThreadPoolExecutor(1 + min(8, os.cpu_count() or 1)) as pool:
         answers = list(pool.map(ask, parts))
     plans: dict[int, object] = {}
     for (_, numbers), found in zip(parts, answers, strict=True):

@@ -10,7 +10,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from effio import text as fmt
 from effio.campaign.expression import (
@@ -180,17 +180,19 @@ def _word(name: str, value: Value) -> list[str]:
 def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:
     """One spelling for each value; None where it is the default."""
     option = info.by_name.get(name) if info else None
-
-    def form(text: str) -> str:
-        if option is not None and option.type in ("text", "choice", "flag"):
-            return text
-        number = as_number(text)
-        return text if number is None else spelled(number)
-
     if isinstance(value, bool) and option is not None and option.is_flag:
         return "on" if value else None
-    own = form(spelled(value))
-    return None if option is not None and own == form(option.default) else own
+    if option is None:
+        return _form(spelled(value))
+    is_text = option.type in ("text", "choice", "flag")
+    own = spelled(value) if is_text else _form(spelled(value))
+    return None if own == (option.default if is_text else _form(option.default)) else own
+
+
+@lru_cache(4096)
+def _form(text: str) -> str:
+    number = as_number(text)
+    return text if number is None else spelled(number)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,14 @@ from effio.campaign.earlier import NoValueError, values_of
 from effio.campaign.expression import Value
 from effio.campaign.file import Campaign, Step
 from effio.campaign.points import Names, Point, Settings, Unit
-from effio.campaign.state import CampaignFolder, UnitState, code_of_folder, damage_of
+from effio.campaign.state import CampaignFolder, UnitState, damage_of, end_of
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import job, places
 from effio.launch.choose import NoLauncherError
 from effio.launch.commands import carry_out
 from effio.launch.live import LiveView
+from effio.store.attempts import Attempt
 from effio.store.folder import RunFolder
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import CampaignPart
@@ -54,7 +55,8 @@ class UnitDone:
 @dataclass(frozen=True)
 class RunRequest:
     """How a campaign is to be run. `model` is a request that its points fill in; `units` are in the
-    order in which they are run."""
+    order in which they are run. `known`: attempts by the ids of their folders, which need not be
+    read."""
 
     campaign: Campaign
     settings: Settings
@@ -66,6 +68,7 @@ class RunRequest:
     # same.
     everything: Sequence[Unit] = field(default_factory=tuple)
     seconds: float | None = None  # no run starts after this; None: no limit
+    known: Mapping[str, Attempt] = field(default_factory=dict)
 
     def time_budget(self) -> TimeBudget:
         return TimeBudget(self.seconds, stops_runs=self.campaign.afresh)
@@ -114,7 +117,7 @@ class CampaignRun:
         self.reported = False  # what the launcher has to say of this machine it says once
         self.seconds: list[float] = []
         # Jobs of an earlier call, which may wait or run still.
-        self.open = folder.open_jobs()
+        self.open = folder.open_jobs(order.known)
         self.states: dict[str, tuple[UnitState, RunFolder | None]] = {}
         self.budget = TimeBudget()
 
@@ -177,14 +180,15 @@ class CampaignRun:
     def _take_up(self) -> None:
         """Ends and tidies what a driver left that was killed."""
         for attempt in self.folder.own_attempts():
-            if attempt.is_sealed:
+            if attempt.id in self.order.known or attempt.is_sealed:
                 continue
             record = attempt.record()
             part = record.campaign if record is not None else None
             ours = part is not None and part.name == self.folder.name
             if ours and (fault := job.adopt(attempt, lambda one: tidy(one, self.say))):
                 self.say(f"left alone: {attempt.id}: {fault}")
-        self.states = self.folder.states([*self.order.units, *self.order.everything])
+        units = [*self.order.units, *self.order.everything]
+        self.states = self.folder.states(units, self.order.known)
         for state, folder in self.states.values():
             if state == "to do" and folder is not None and (damage := damage_of(folder)):
                 self.say(
@@ -199,7 +203,7 @@ class CampaignRun:
         _, folder = self.states[unit.label]
         if folder is None or self._is_wanted(unit):
             return None
-        code, reason = code_of_folder(folder)
+        code, reason = end_of(self.order.known.get(folder.id) or Attempt(folder))
         return UnitDone(unit, code, reason, folder, before=True)
 
     def _title(self, unit: Unit) -> str:

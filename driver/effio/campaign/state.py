@@ -141,10 +141,13 @@ class CampaignFolder:
             for key, those in found.items()
         }
 
-    def open_jobs(self) -> list[RunFolder]:
-        """This campaign's runs that were made as jobs and whose end is not known yet."""
+    def open_jobs(self, known: Mapping[str, Attempt] | None = None) -> list[RunFolder]:
+        """This campaign's runs that were made as jobs and whose end is not known yet. `known`:
+        attempts by the ids of their folders, which need not be read."""
         found = []
         for attempt in self.own_attempts():
+            if known and attempt.id in known and known[attempt.id].outcome is not None:
+                continue
             record = attempt.record()
             if record is None or record.batch is None or record.outcome is not None:
                 continue
@@ -159,11 +162,13 @@ class CampaignFolder:
             if f"-{self.name}-" in key:
                 yield from attempts
 
-    def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
-        """The state of each label, with the attempt that counts."""
+    def states(
+        self, units: Sequence[Unit], known: Mapping[str, Attempt] | None = None
+    ) -> dict[str, tuple[UnitState, RunFolder | None]]:
+        """The state of each label, with the attempt that counts. `known` as for `open_jobs`."""
         attempts = self.attempts()
         once = {unit.label: unit for unit in units}.values()
-        return {unit.label: state_of(self.attempts_of(unit, attempts)) for unit in once}
+        return {unit.label: state_of(self.attempts_of(unit, attempts), known) for unit in once}
 
     def attempts_of(
         self, unit: Unit, attempts: Mapping[str, Sequence[RunFolder]]
@@ -171,7 +176,10 @@ class CampaignFolder:
         """The attempts at this unit, the oldest first. Two points can share the short id of old
         names, so a run of such a name also has to have the axes of the point."""
         benchmark = unit.point.step.benchmark
+        now = attempts.get(f"{benchmark}-{self.label(unit)}", ())
         old = attempts.get(f"{benchmark}-{self.name}-{unit.old_label}", ())
+        if not old:
+            return list(now)
         axes = json.loads(json.dumps(unit.point.axes))
         return [
             *(
@@ -179,7 +187,7 @@ class CampaignFolder:
                 for one in old
                 if (part := _part_of(one)) is not None and (unit.point.late or part.axes == axes)
             ),
-            *attempts.get(f"{benchmark}-{self.label(unit)}", ()),
+            *now,
         ]
 
     @contextlib.contextmanager
@@ -251,10 +259,12 @@ def damage_of(folder: RunFolder) -> str:
     return Attempt(folder).damage
 
 
-def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
-    """The state, from the files of the attempts alone. What was done once, and is complete, is
-    done."""
-    state, counting = state_by(list(map(Attempt, attempts)))
+def state_of(
+    attempts: Sequence[RunFolder], known: Mapping[str, Attempt] | None = None
+) -> tuple[UnitState, RunFolder | None]:
+    """The state, from the files of the attempts, or what is known of them. What was done once, and
+    is complete, is done."""
+    state, counting = state_by([(known or {}).get(one.id) or Attempt(one) for one in attempts])
     return state, counting.folder if counting is not None else None
 
 
@@ -273,13 +283,12 @@ def state_by(attempts: Sequence[Attempt]) -> tuple[UnitState, Attempt | None]:
     return ("to do" if again or last.outcome.exit_code in _AGAIN else "failed"), last
 
 
-def code_of_folder(folder: RunFolder) -> tuple[ExitCode, str]:
+def end_of(attempt: Attempt) -> tuple[ExitCode, str]:
     """How a run ended, and why."""
-    record = folder.record()
-    if record is not None and record.outcome is not None:
-        return ExitCode(record.outcome.exit_code), record.outcome.reason
+    if attempt.outcome is not None:
+        return ExitCode(attempt.outcome.exit_code), attempt.outcome.reason
     try:
-        return ExitCode.of_status(folder.result().status), ""
+        return ExitCode.of_status(attempt.folder.result().status), ""
     except ResultError as error:
         return ExitCode.IO_ERROR, error.message
 

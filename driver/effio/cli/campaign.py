@@ -38,6 +38,7 @@ from effio.cli.campaign_batch import offer_script, submit_and_wait, write_script
 from effio.cli.campaign_options import asked_of, campaign_options, option
 from effio.cli.campaign_table import rows_of_units, table_of
 from effio.cli.card import print_card
+from effio.cli.kept import known_runs
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.plan import print_plan
@@ -56,6 +57,7 @@ from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.report.card import Card, device_card
+from effio.report.indexed import Known
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store import safe_files
@@ -247,6 +249,8 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
         _batch(study, order, folder, values)
     with folder.locked(values["take_over"]):
         folder.keep(study.called(engine), study.file.text)
+        known = known_runs(click.get_current_context(), folder.own_attempts())
+        order = replace(order, known={name: run.attempt for name, run in known.items()})
         started = datetime.now(timezone.utc)
 
         def view(title: str, above: str) -> LiveView:
@@ -258,7 +262,7 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
             offer_script(study, order, folder, values, error.message)
         if values["interleave"]:
             say(how_to_compare(folder.name, sides_of(values["interleave"])))
-        _conclude(study, done, folder, started, values["report"], form)
+        _conclude(study, done, folder, started, values["report"], form, known)
 
 
 def _side_by_side(values: Mapping[str, Any]) -> SideBySide:
@@ -299,7 +303,7 @@ def _batch(
         started,
         values["report"],
         form_of(values),
-        len(order.units) > len(done),
+        cut_short=len(order.units) > len(done),
     )
 
 
@@ -448,6 +452,7 @@ def _conclude(
     started: datetime,
     report: bool,
     form: Form,
+    known: Mapping[str, Known] | None = None,
     cut_short: bool = False,
 ) -> NoReturn:
     """In a format for other programs, standard output has the tables and nothing else."""
@@ -457,7 +462,7 @@ def _conclude(
     with contextlib.suppress(BrokenPipeError):
         if any(step.line for step in study.campaign.step):
             card = card_of(study.campaign, done, seconds)
-        points = table_of(rows_of_units(study.units, done))
+        points = table_of(rows_of_units(study.units, done, known))
         if form is not Form.TEXT:
             _write_tables(study.campaign, done, points if card is None else card.table(), form)
         elif card is not None:

@@ -16,7 +16,7 @@ import click
 
 from effio.campaign.order import Study
 from effio.campaign.run import RunRequest, UnitDone
-from effio.campaign.state import CampaignFolder, code_of_folder
+from effio.campaign.state import CampaignFolder, end_of
 from effio.cli.streams import print_line, say
 from effio.config.site import load_site
 from effio.errors import EffioError, ExitCode, results_error
@@ -24,6 +24,7 @@ from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.launch.queue import waits
 from effio.store import safe_files
+from effio.store.attempts import Attempt
 from effio.store.folder import JOB_SCRIPT
 from effio.store.safe_files import write_atomically
 
@@ -139,7 +140,7 @@ def submit_and_wait(
 def _ended(order: RunRequest, folder: CampaignFolder) -> list[UnitDone]:
     states = folder.states(order.units)
     return [
-        UnitDone(unit, *code_of_folder(run), run)
+        UnitDone(unit, *end_of(Attempt(run)), run)
         for unit in order.units
         for state, run in [states[unit.label]]
         if run is not None and state != "to do"

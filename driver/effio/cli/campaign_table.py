@@ -12,7 +12,8 @@ from effio.campaign.expression import Value, spelled
 from effio.campaign.points import Unit
 from effio.campaign.run import UnitDone
 from effio.errors import ExitCode
-from effio.report.claims import number_of
+from effio.report.claims import Number, number_of
+from effio.report.indexed import Known
 from effio.report.model import AxisValue, Cell, Column, Quantity, Table
 from effio.report.points import Point
 
@@ -35,7 +36,10 @@ class Row:
         return "done" if self.done == self.asked else "to do" if not self.done else "in part"
 
 
-def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
+def rows_of_units(
+    units: Sequence[Unit], done: Sequence[UnitDone], known: Mapping[str, Known] | None = None
+) -> list[Row]:
+    """`known`: runs of earlier calls, by their ids, which need not be read."""
     rows: dict[str, Row] = {}
     for unit in units:
         key = f"{unit.point.step.name} {unit.point.id}"
@@ -49,13 +53,20 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
             row.done += 1
         else:
             row.faults.append(one.code.name.lower())
-        result = one.result()
-        if result is None:
+        number = _number_of(one, known or {})
+        if number is None:
             continue
-        number = number_of(result)
         row.measured = row.measured or Point({}, number.name, number.unit)
         row.measured.add(number)
     return list(rows.values())
+
+
+def _number_of(one: UnitDone, known: Mapping[str, Known]) -> Number | None:
+    """None if the run has no result that can be read."""
+    if one.before and one.folder is not None and one.folder.id in known:
+        return known[one.folder.id].number
+    result = one.result()
+    return number_of(result) if result is not None else None
 
 
 def table_of(rows: Sequence[Row]) -> Table:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.cli.tables import Shorten
+from effio.report.indexed import FEW, Known
 from effio.report.listing import line_of
-from effio.store.folder import Store
+from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
 
@@ -23,6 +26,18 @@ def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
             say(f"reading {count} runs that are new or have changed; the next time is quicker")
 
     return Index(Store(runs_directory(ctx)), line_of, reading)
+
+
+def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Known]:
+    """What the index has of those runs that are sealed, by their ids; others can still change.
+    Nothing where they are few, which are read sooner."""
+    names = [folder.id for folder in folders if folder.is_sealed]
+    if len(names) < FEW:
+        return {}
+    index = opened_index(ctx)
+    entries = index.entries(with_sealed=True, names=names)
+    index.close()
+    return {one.folder.id: Known(one, one.attempt()) for one in entries}
 
 
 def shortener(store: Store) -> Shorten:

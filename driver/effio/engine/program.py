@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 from pydantic import ValidationError
 
 from effio import text as fmt
@@ -200,8 +201,8 @@ class Engine:
 
     def _json(self, text: str) -> object:
         try:
-            found: object = json.loads(text)
-        except (ValueError, RecursionError):
+            found: object = msgspec.json.decode(text)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             raise self._no_plan() from None
         return found
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from effio.judge import gather
 from effio.judge.samples import Judged
 from effio.report import claims
-from effio.report.claims import Claimed
+from effio.report.claims import Claimed, Number
 from effio.report.listing import NUMBER
 from effio.store.attempts import Attempt, KnownAttempt
 from effio.store.folder import RESULT, RunFolder, Store
 from effio.store.index import Entry, Index
 
 # This many results are read before the index is opened, which takes longer than reading a few.
-_FEW = 20
+FEW = 20
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,12 @@ class Known:
 
     entry: Entry
     attempt: KnownAttempt
+
+    @property
+    def number(self) -> Number | None:
+        """None if the run has no result that can be read."""
+        line = self.entry.line
+        return claims.read(line[NUMBER]).number if line[NUMBER] else None
 
     def claimed(
         self, name: str = "", path: Path | None = None, labels: Mapping[str, str] | None = None
@@ -66,7 +72,7 @@ class Indexed:
     @cached_property
     def known(self) -> Mapping[str, Known]:
         """All runs by their ids, the newest last."""
-        self._read = _FEW
+        self._read = FEW
         entries = self.index.entries(with_sealed=True)
         return {one.folder.id: Known(one, one.attempt()) for one in entries}
 
@@ -108,7 +114,7 @@ class Indexed:
 
     def _claimed(self, file: Path, labels: Mapping[str, str]) -> Claimed:
         self._read += 1
-        if self._read > _FEW and (known := self._known_at(file)) is not None:
+        if self._read > FEW and (known := self._known_at(file)) is not None:
             name = gather.name_of(file) if file.parent.is_symlink() else file.parent.name
             if (run := known.claimed(name, file.parent, labels)) is not None:
                 return run

@@ -99,7 +99,7 @@ class Facts:
     part: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
     has_record: bool = False
-    outcome: tuple[str, int] | None = None
+    outcome: tuple[str, int, str] | None = None  # status, code, reason
     damage: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -120,7 +120,7 @@ def facts_of(
         "part": part.model_dump() if part is not None else None,
         "tags": tags_of(record, said),
         "has_record": record is not None,
-        "outcome": (outcome.status, outcome.exit_code) if outcome is not None else None,
+        "outcome": (outcome.status, outcome.exit_code, outcome.reason) if outcome else None,
         "damage": damage_by(folder, state, outcome, result, sealed, known),
         "options": result.run.options if isinstance(result, Result) and part is None else {},
     }
@@ -147,12 +147,16 @@ class KnownAttempt(Attempt):
     def part(self) -> CampaignPart | None:
         return self._part
 
-    @property
-    def outcome(self) -> Outcome | None:
+    @cached_property
+    def _outcome(self) -> Outcome | None:
         if self._known[1].outcome is None:
             return None
-        status, code = self._known[1].outcome
-        return Outcome.model_construct(status=status, exit_code=code)
+        status, code, reason = self._known[1].outcome
+        return Outcome.model_construct(status=status, exit_code=code, reason=reason)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self._outcome
 
     @property
     def tags(self) -> Sequence[str]:

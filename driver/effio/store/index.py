@@ -18,7 +18,7 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,12 +151,16 @@ class Index:
         self._tables: dict[str, _Table] = {}
         self._is_kept = False
         self._with_sealed = False
+        self._wanted: frozenset[bytes] | None = None
         self._database = self._opened()
 
-    def entries(self, with_sealed: bool = False) -> list[Entry]:
+    def entries(
+        self, with_sealed: bool = False, names: Collection[str] | None = None
+    ) -> list[Entry]:
         """All runs, the newest last, as their files are now; `with_sealed`: also those files that
-        only matter to `attempt`."""
+        only matter to `attempt`. With `names` only these runs are looked at."""
         self._with_sealed = with_sealed
+        self._wanted = None if names is None else frozenset(map(os.fsencode, names))
         self._refresh()
         known = ((name, self._known[name]) for name in self._order)
         return [
@@ -295,7 +299,7 @@ class Index:
         now = dict(there)
         self._tables = {}
         with self._database as database:
-            self._known = dict(self._kept())
+            self._known = {name: kept for name, kept in self._kept() if name in now}
             stale = [
                 name
                 for name in self._order
@@ -306,7 +310,7 @@ class Index:
             if stale:
                 self._reading(len(stale))
             there_before = [name for (name,) in database.execute("SELECT name FROM runs")]
-            gone = [name for name in there_before if name not in now]
+            gone = [name for name in there_before if self._wanted is None and name not in now]
             self._forget([*gone, *stale])
             self._columns = {
                 (part, name): number
@@ -330,7 +334,7 @@ class Index:
             names = os.listdir(root)  # noqa: PTH208
         except OSError:
             return []
-        for name in names:
+        for name in names if self._wanted is None else self._wanted.intersection(names):
             stamp = stamp_of(root + b"/" + name)
             if stamp is not None:
                 found.append((name.partition(b"-")[0], stamp[1], name, stamp[0]))
