@@ -2,6 +2,7 @@
 // effio-mpi: one subcommand per benchmark. Everything on the command line is judged before MPI
 // starts.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -177,6 +178,13 @@ Json planned(const Words& words) {
     return {{"code", static_cast<int>(ExitCode::done)}, {"plan", std::move(*data)}};
 }
 
+constexpr const char* usage_of_plans =
+    "Usage: effio-mpi plans < LINES\n\n"
+    "Each line of stdin is a command line as a JSON list of words, e.g.\n"
+    "  [\"ior\", \"--block=1GiB\", \"--plan-ranks=8\"]\n"
+    "Prints a line of JSON for each: \"code\", an exit code, with \"plan\" (as --plan-json prints\n"
+    "it) or, if it is not 0, \"error\". Nothing is run.\n";
+
 /// `plans`: a campaign of thousands of points starts one program for them, not one for each.
 ExitCode plans(std::istream& lines) {
     for (std::string line; std::getline(lines, line);) {
@@ -335,15 +343,13 @@ ExitCode dispatch(const std::string& called_as, Words words) {
     }
     if (command == "describe") return describe(words);
     if (command == "plans" && !words.empty()) {
-        say(asks_for_help(words.front()) ? stdout : stderr,
-            "Usage: effio-mpi plans < LINES\n\n"
-            "Each line of stdin is a command line as a JSON list of words, e.g.\n"
-            "  [\"ior\", \"--block=1GiB\", \"--plan-ranks=8\"]\n"
-            "Prints a line of JSON for each: \"code\", an exit code, with \"plan\" (as --plan-json "
-            "prints\nit) or, if it is not 0, \"error\". Nothing is run.\n");
+        say(asks_for_help(words.front()) ? stdout : stderr, usage_of_plans);
         return asks_for_help(words.front()) ? ExitCode::done : ExitCode::usage;
     }
-    if (command == "plans") return speaks() ? plans(std::cin) : ExitCode::done;
+    if (command == "plans") {
+        if (::isatty(STDIN_FILENO) != 0) say(stderr, usage_of_plans);
+        return speaks() ? plans(std::cin) : ExitCode::done;
+    }
     if (command == "together") return together::run_command(words);
     if (command == "sion") return speaks() ? sion::run_command(words) : ExitCode::done;
     if (command == "classic") {

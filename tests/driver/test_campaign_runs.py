@@ -143,7 +143,7 @@ def test_a_campaign_over_a_damaged_store(
 ) -> None:
     """Each damaged run is named, kept as it is and repeated; the campaign is complete in the
     end. The index knew the runs before they were damaged."""
-    monkeypatch.setattr("effio.cli.kept.FEW", few)
+    monkeypatch.setattr("effio.cli.kept._WORTH_ASKING", few)
     sizes = [f"{2**i}KiB" for i in range(len(DAMAGE) + 1)]
     write(f"{STEP}{NULL}[step.sweep]\ntransfer = {json.dumps(sizes)}\n".replace("null", "sim"))
     run_campaign(with_engine)

@@ -54,7 +54,7 @@ def test_a_table_of_all_runs_reads_none_of_them(
     stored = effio.call(*words)
     assert opened.total() == 0
     with monkeypatch.context() as patch:
-        patch.setattr("effio.report.indexed.FEW", RUNS)  # all are read without the index
+        patch.setattr("effio.report.indexed._FEW", RUNS)  # all are read without the index
         read = effio.call(*words, made / "runs")
     assert opened["result.jsonl"] == RUNS
     assert stored.stdout == read.stdout
@@ -129,6 +129,7 @@ def test_a_campaign_that_is_done_reads_none_of_its_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Every record was read three times, every result twice, and every file for its checksum."""
+    monkeypatch.setattr("effio.cli.kept._WORTH_ASKING", RUNS)
     again = with_one_rank(effio, engines)
     words = ["--runs", made / "runs", "run", made / "sweep.toml", "--format", "csv", "--quiet"]
     assert again.call(*words).returncode == 0
@@ -137,7 +138,7 @@ def test_a_campaign_that_is_done_reads_none_of_its_runs(
     assert f"{RUNS} of {RUNS} runs are done already" in stored.stderr
     assert set(opened) <= {*_OF_CAMPAIGN, "lock", "site.toml", "sweep.toml"}
     with monkeypatch.context() as patch:
-        patch.setattr("effio.cli.kept.FEW", RUNS + 1)
+        patch.setattr("effio.cli.kept._WORTH_ASKING", RUNS + 1)
         read = again.call(*words)
     assert opened["result.jsonl"] >= RUNS
     assert (stored.stdout, stored.stderr) == (read.stdout, read.stderr)

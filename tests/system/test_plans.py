@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -68,6 +70,29 @@ def test_a_line_of_something_else_ends_it(any_engine: Engine, text: str, tmp_pat
     assert done.returncode == 2
     assert done.stderr == "effio-mpi plans: a line of stdin is not a JSON list of words\n"
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_at_a_terminal_it_says_what_it_reads(any_engine: Engine, tmp_path: Path) -> None:
+    """It waited without a word."""
+    leader, follower = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            [any_engine.program, "plans"],
+            stdin=follower,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env=any_engine.environment(),
+            text=True,
+        )
+        os.write(leader, b'["ior"]\n\x04')  # Ctrl-D
+        out, err = process.communicate(timeout=SECONDS)
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert process.returncode == 0
+    assert err == any_engine.alone(["plans", "--help"], tmp_path).stdout
+    assert [json.loads(line)["code"] for line in out.splitlines()] == [0]
 
 
 def test_it_takes_no_words(any_engine: Engine, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import click
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.cli.tables import Shorten
-from effio.report.indexed import FEW, Known
+from effio.report.indexed import Known
 from effio.report.listing import line_of
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
@@ -18,6 +18,9 @@ from effio.store.short_ids import ShortIds
 
 # Reading this many takes long enough for a message.
 _MANY = 1000
+# This many done runs of a campaign are read in a second. For fewer the index is not opened: it is in
+# the user's home directory, which a job may have on a file server.
+_WORTH_ASKING = 500
 
 
 def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
@@ -30,9 +33,9 @@ def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
 
 def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Known]:
     """What the index has of those runs that are sealed, by their ids; others can still change.
-    Nothing where they are few, which are read sooner."""
+    Nothing where they are few."""
     names = [folder.id for folder in folders if folder.is_sealed]
-    if len(names) < FEW:
+    if len(names) < _WORTH_ASKING:
         return {}
     index = opened_index(ctx)
     entries = index.entries(with_sealed=True, names=names)

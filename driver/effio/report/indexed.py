@@ -20,7 +20,7 @@ from effio.store.folder import RESULT, RunFolder, Store
 from effio.store.index import Entry, Index
 
 # This many results are read before the index is opened, which takes longer than reading a few.
-FEW = 20
+_FEW = 20
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Indexed:
     @cached_property
     def known(self) -> Mapping[str, Known]:
         """All runs by their ids, the newest last."""
-        self._read = FEW
+        self._read = _FEW
         entries = self.index.entries(with_sealed=True)
         return {one.folder.id: Known(one, one.attempt()) for one in entries}
 
@@ -114,7 +114,7 @@ class Indexed:
 
     def _claimed(self, file: Path, labels: Mapping[str, str]) -> Claimed:
         self._read += 1
-        if self._read > FEW and (known := self._known_at(file)) is not None:
+        if self._read > _FEW and (known := self._known_at(file)) is not None:
             name = gather.name_of(file) if file.parent.is_symlink() else file.parent.name
             if (run := known.claimed(name, file.parent, labels)) is not None:
                 return run
