@@ -18,7 +18,7 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,13 @@ from effio.store.reading import (
     Texts,
     digest_of,
     read_all,
+    read_json,
     stamp_of,
+    sum_of_shape,
 )
 from effio.text import encodable
 
-_LAYOUT = 3
+_LAYOUT = 4
 WAIT_SECONDS = 30.0
 # Words in errors of SQLite that do not mean that the file is damaged.
 _PASSING = ("locked", "full", "readonly", "disk I/O")
@@ -48,7 +50,8 @@ CREATE TABLE about (text TEXT);
 CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT, parts TEXT, facts TEXT,
                    sealed TEXT, sum TEXT);
 CREATE TABLE columns (id INTEGER PRIMARY KEY, part TEXT, name TEXT, UNIQUE (part, name));
-CREATE TABLE rows (run BLOB, part TEXT, shape TEXT, text TEXT, PRIMARY KEY (part, run));
+CREATE TABLE shapes (sum TEXT PRIMARY KEY, text TEXT);
+CREATE TABLE rows (run BLOB, part TEXT, shape TEXT, text BLOB, PRIMARY KEY (part, run));
 """
 
 Reading = Callable[[int], None]
@@ -74,7 +77,7 @@ class Entry:
     sum: str = ""
 
     def attempt(self) -> KnownAttempt:
-        return KnownAttempt(self.folder, self.line["state"], Facts(**json.loads(self.facts)))
+        return KnownAttempt(self.folder, self.line["state"], Facts(**read_json(self.facts)))
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class _Table:
     """All rows of a table, and its columns by number."""
 
     columns: Sequence[Column]
-    texts: Sequence[str]
+    texts: Sequence[bytes]
 
 
 class _DamagedError(Exception):
@@ -130,7 +133,7 @@ def _sources() -> str:
 
 def _kept_of(texts: Sequence[str], sum_of_texts: str) -> Kept:
     stamp, line, fault, parts, facts, sealed = texts
-    return Kept(stamp, json.loads(line), fault, parts, facts, sealed, sum_of_texts)
+    return Kept(stamp, read_json(line), fault, parts, facts, sealed, sum_of_texts)
 
 
 class Index:
@@ -146,6 +149,7 @@ class Index:
         self._describe = describe
         self._reading = reading
         self._columns: dict[tuple[str, str], int] = {}
+        self._shapes: dict[str, str] = {}
         self._order: list[bytes] = []
         self._known: dict[bytes, Kept] = {}
         self._tables: dict[str, _Table] = {}
@@ -173,7 +177,7 @@ class Index:
         `entries`."""
         return self._table(table).columns
 
-    def rows(self, table: str) -> Iterator[str]:
+    def rows(self, table: str) -> Iterator[bytes]:
         """The rows of every run as lines of JSON, with columns by their number ("c17"); what is
         empty is left out."""
         return iter(self._table(table).texts)
@@ -200,6 +204,7 @@ class Index:
     def _prepared(self, database: sqlite3.Connection, anew: bool = False) -> sqlite3.Connection:
         # Half an index is none: what a crash of the system takes is read again.
         database.execute("PRAGMA synchronous = OFF")
+        database.execute("PRAGMA page_size = 16384")  # of a new file: a row is larger than a page
         database.text_factory = _text_of
         about = encodable(f"{_sources()} {os.path.realpath(self.store.root)}")
         with contextlib.suppress(sqlite3.OperationalError):
@@ -255,8 +260,6 @@ class Index:
 
     def _believed(self, part: str) -> _Table:
         """The table, if its rows agree with the digests of the runs; else _DamagedError."""
-        names: dict[int, str] = {}
-        kinds: dict[int, set[str]] = {}
         found = {
             run: (shape, text)
             for run, shape, text in self._database.execute(
@@ -264,31 +267,38 @@ class Index:
             )
         }
         texts = []
+        shapes = set()
         for run in self._order:
-            expected = json.loads(self._known[run].parts).get(part)
+            expected = read_json(self._known[run].parts).get(part)
             if expected is None:
                 continue
-            shape, text = found.get(run, ("", ""))
-            if not isinstance(shape, str) or not isinstance(text, str):
-                raise _DamagedError
+            shape, text = found.get(run, ("", b""))
             if digest_of(shape, text) != expected:
                 raise _DamagedError
             texts.append(text)
-            for number, name, some in json.loads(shape):
+            shapes.add(shape)
+        return _Table(self._columns_of(shapes), texts)
+
+    def _columns_of(self, shapes: Iterable[str]) -> Sequence[Column]:
+        names: dict[int, str] = {}
+        kinds: dict[int, set[str]] = {}
+        for shape in shapes:
+            text = self._shapes.get(shape, "")
+            if digest_of(text) != shape:
+                raise _DamagedError
+            for number, name, some in json.loads(text):
                 if names.setdefault(number, name) != name:
                     raise _DamagedError
                 kinds.setdefault(number, set()).update(some)
         if len(set(names.values())) < len(names):
             raise _DamagedError
-        return _Table([Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)], texts)
+        return [Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)]
 
     def _kept(self) -> Iterator[tuple[bytes, Kept]]:
         """The entries that nothing has changed since `_read` wrote them."""
         for name, *texts, sum_of_texts in self._database.execute(
             "SELECT name, stamp, line, fault, parts, facts, sealed, sum FROM runs"
         ):
-            if not isinstance(name, bytes) or not all(isinstance(text, str) for text in texts):
-                continue
             if digest_of(name, *texts) == sum_of_texts:
                 yield name, _kept_of(texts, sum_of_texts)
 
@@ -317,6 +327,7 @@ class Index:
                 for number, part, name in database.execute("SELECT id, part, name FROM columns")
                 if isinstance(part, str) and isinstance(name, str)
             }
+            self._shapes = dict(database.execute("SELECT sum, text FROM shapes"))
             reader = RunReader(self.store.root, self._describe, self._column)
             wanted = [(name, now[name]) for name in stale]
             for name, texts in read_all(reader, wanted, self._columns):
@@ -351,9 +362,16 @@ class Index:
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (name, *texts.kept, texts.sum),
         )
-        self._database.executemany(
-            "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", [(name, *one) for one in texts.rows]
-        )
+        for part, shape, text in texts.rows:
+            known = sum_of_shape(shape)
+            if self._shapes.get(known) != shape:
+                self._database.execute(
+                    "INSERT OR REPLACE INTO shapes VALUES (?, ?)", (known, shape)
+                )
+                self._shapes[known] = shape
+            self._database.execute(
+                "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (name, part, known, text)
+            )
         self._known[name] = _kept_of(texts.kept, texts.sum)
 
     def _column(self, part: str, name: str) -> int:

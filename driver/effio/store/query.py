@@ -32,7 +32,7 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index) ->
         return
     with tempfile.TemporaryDirectory(prefix="effio-query-") as scratch:
         file = Path(scratch) / "rows.jsonl"
-        with file.open("w", encoding="utf-8") as stream:
+        with file.open("wb") as stream:
             stream.writelines(index.rows(name))
         fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
         database.execute(

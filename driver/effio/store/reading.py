@@ -16,6 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,7 +45,20 @@ _KINDS = {bool: "bool", float: "float", str: "text"}
 
 
 def digest_of(*texts: str | bytes) -> str:
-    return hashlib.blake2b(repr(texts).encode(), digest_size=16).hexdigest()
+    """Of texts with their types and lengths, which this version of marshal writes the same way in
+    every Python."""
+    return hashlib.blake2b(marshal.dumps(texts, 2), digest_size=16).hexdigest()
+
+
+# Most runs of a store have the same shapes.
+sum_of_shape = lru_cache(maxsize=10_000)(digest_of)
+
+
+def read_json(text: str | bytes) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, msgspec.MsgspecError):  # a name that is not UTF-8
+        return json.loads(text)
 
 
 def _stamp_of(info: os.stat_result) -> list[int]:
@@ -96,7 +110,7 @@ class Kept:
         """Whether none of those files has changed since."""
         if not self.sealed:
             return True
-        names, stamps = json.loads(self.sealed)
+        names, stamps = read_json(self.sealed)
         return bool(stamps_of(folder, names) == stamps)
 
 
@@ -107,7 +121,7 @@ class Texts:
 
     kept: tuple[str, ...]
     sum: str
-    rows: Sequence[tuple[str, str, str]]
+    rows: Sequence[tuple[str, str, bytes]]
 
 
 class NewColumnError(Exception):
@@ -147,13 +161,13 @@ class RunReader:
             for part in TABLES:
                 if some := list(rows_of(part, folder.id, result)):
                     rows.append((part, *self._texts(part, some)))
-        parts = {part: digest_of(shape, text) for part, shape, text in rows}
+        parts = {part: digest_of(sum_of_shape(shape), text) for part, shape, text in rows}
         state_of_files = json.dumps([sealed, before]) if sealed else ""
         rest = json.dumps(facts), state_of_files
         texts = stamp, json.dumps(line), encodable(fault), json.dumps(parts), *rest
         return Texts(texts, digest_of(name, *texts), rows)
 
-    def _texts(self, part: str, rows: Sequence[Row]) -> tuple[str, str]:
+    def _texts(self, part: str, rows: Sequence[Row]) -> tuple[str, bytes]:
         """The shape of rows, and the rows as lines of JSON."""
         kinds: dict[_Names, dict[_Kinds, None]] = {}
         lines = []
@@ -169,7 +183,7 @@ class RunReader:
         of_all = part, tuple((names, tuple(some)) for names, some in kinds.items())
         if (shape := self._shapes.get(of_all)) is None:
             shape = self._shapes[of_all] = self._shape(*of_all)
-        return shape, "\n".join(lines) + "\n"
+        return shape, b"\n".join(lines) + b"\n"
 
     def _shape(self, part: str, rows: Sequence[tuple[_Names, Sequence[_Kinds]]]) -> str:
         columns: dict[str, set[str]] = {}
@@ -184,11 +198,11 @@ def _kind_of(value: object) -> str:
     return "" if value is None else kind_of_value(value)
 
 
-def _json(line: dict[str, Any]) -> str:
+def _json(line: dict[str, Any]) -> bytes:
     try:
-        return msgspec.json.encode(line).decode()
+        return msgspec.json.encode(line)
     except (ValueError, msgspec.MsgspecError):  # a name that is not UTF-8
-        return json.dumps(line)
+        return json.dumps(line).encode()
 
 
 def _one_of_each_kind(wanted: Sequence[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
