@@ -15,7 +15,7 @@ from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.report.model import Cell, Column, RunNames, Table
 from effio.report.texts import Form
-from effio.store.query import ask, open_database
+from effio.store.query import ask, opened_database
 
 
 @click.command("query")
@@ -38,7 +38,8 @@ def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
     for entry in index.entries():
         if entry.fault:
             say(f"left out: {entry.fault}")
-    names, rows = ask(open_database(index, sql), sql)
+    with opened_database(index, sql) as database:
+        names, rows = ask(database, sql)
     form = Form.CSV if as_csv else form
     if form is Form.JSON:
         for row in rows:

@@ -4,7 +4,9 @@ damaged or hostile file never reaches the database's parsers."""
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,31 +21,31 @@ if TYPE_CHECKING:
 _TYPES = {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _quoted(name: str, sign: str = '"') -> str:
+    return sign + name.replace(sign, 2 * sign) + sign
 
 
-def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index) -> None:
+def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, file: Path) -> None:
+    """A view of the rows as a file has them, so that of their many columns only those are read that
+    the question needs."""
     columns = index.columns(name)
     types = {c.id: _TYPES[kind_of(c.kinds)] for c in columns}
-    declared = ", ".join(f"{_quoted(c.name)} {types[c.id]}" for c in columns) or '"run" VARCHAR'
-    database.execute(f"CREATE TABLE {name} ({declared})")
     if not columns:
+        database.execute(f'CREATE TABLE {name} ("run" VARCHAR)')
         return
-    with tempfile.TemporaryDirectory(prefix="effio-query-") as scratch:
-        file = Path(scratch) / "rows.jsonl"
-        with file.open("wb") as stream:
-            stream.writelines(index.rows(name))
-        fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
-        database.execute(
-            f"INSERT INTO {name} SELECT {', '.join(f'c{c.id}' for c in columns)} "
-            f"FROM read_json(?, format = 'newline_delimited', columns = {{{fields}}}, "
-            "maximum_object_size = 67108864)",
-            [str(file)],
-        )
+    with file.open("wb") as stream:
+        stream.writelines(index.rows(name))
+    fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
+    named = ", ".join(f"c{c.id} AS {_quoted(c.name)}" for c in columns)
+    place = _quoted(str(file), "'")
+    database.execute(
+        f"CREATE VIEW {name} AS SELECT {named} FROM read_json({place}, format = "
+        f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = 67108864)"
+    )
 
 
-def open_database(index: Index, sql: str = "") -> duckdb.DuckDBPyConnection:
+@contextlib.contextmanager
+def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in memory, with the tables `runs`, `measurements` and `figures`, as far as the
     question names them; with all of them if it names none."""
     try:
@@ -54,11 +56,14 @@ def open_database(index: Index, sql: str = "") -> duckdb.DuckDBPyConnection:
             ExitCode.ENVIRONMENT,
             pip_install("duckdb"),
         ) from None
-    database = duckdb.connect(":memory:")
     named = [table for table in TABLES if table in sql.lower()]
-    for table in named or TABLES:
-        _make_table(database, table, index)
-    return database
+    with (
+        tempfile.TemporaryDirectory(prefix="effio-query-") as scratch,
+        duckdb.connect(":memory:") as database,
+    ):
+        for table in named or TABLES:
+            _make_table(database, table, index, Path(scratch) / f"{table}.jsonl")
+        yield database
 
 
 def ask(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
