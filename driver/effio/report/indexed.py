@@ -45,8 +45,8 @@ class Known:
             return None
         part = self.attempt.part
         return Claimed(
-            name or self.entry.folder.id,
-            path or self.entry.folder.path,
+            name or self.entry.id,
+            path or self.attempt.folder.path,
             line["benchmark"],
             part,
             int(line["ranks"]),
@@ -74,7 +74,7 @@ class Indexed:
         """All runs by their ids, the newest last."""
         self._read = _FEW
         entries = self.index.entries(with_sealed=True)
-        return {one.folder.id: Known(one, one.attempt()) for one in entries}
+        return {one.id: Known(one, one.attempt()) for one in entries}
 
     def attempts(self, _: Store | None = None) -> Sequence[Attempt]:
         return [one.attempt for one in self.known.values()]

@@ -128,7 +128,7 @@ class Shelf:
         finally:
             index.close()
         own = {
-            entry.folder.id: entry
+            entry.id: entry
             for entry in entries
             if (of := entry.line["campaign"]) and name in (of, series_name(of) if every else of)
             if self._all_inside(entry.folder)
@@ -156,9 +156,9 @@ class Shelf:
 
 def _shown(entry: Entry) -> Shown:
     if entry.line["state"] != "running":
-        return Shown(entry.folder.id, entry.line)
+        return Shown(entry.id, entry.line)
     progress, done = _progress(entry.folder.path / PROGRESS)
-    return Shown(entry.folder.id, entry.line, progress, done)
+    return Shown(entry.id, entry.line, progress, done)
 
 
 def _progress(path: Path) -> tuple[str, float]:

@@ -21,7 +21,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import effio
 from effio.store.attempts import Facts, KnownAttempt
@@ -66,15 +66,19 @@ class Column:
     kinds: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A run in one line, and why its result cannot be used. `sum` changes whenever the run does."""
 
-    folder: RunFolder
+    root: Path
+    id: str
     line: Line
     fault: str = ""
     facts: str = "{}"
     sum: str = ""
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(self.root / self.id)
 
     def attempt(self) -> KnownAttempt:
         return KnownAttempt(self.folder, self.line["state"], Facts(**read_json(self.facts)))
@@ -166,10 +170,10 @@ class Index:
         self._with_sealed = with_sealed
         self._wanted = None if names is None else frozenset(map(os.fsencode, names))
         self._refresh()
-        known = ((name, self._known[name]) for name in self._order)
+        root = self.store.root
+        known = ((os.fsdecode(name), self._known[name]) for name in self._order)
         return [
-            Entry(self._folder(name), kept.line, kept.fault, kept.facts, kept.sum)
-            for name, kept in known
+            Entry(root, name, kept.line, kept.fault, kept.facts, kept.sum) for name, kept in known
         ]
 
     def columns(self, table: str) -> Sequence[Column]:
@@ -332,9 +336,6 @@ class Index:
             wanted = [(name, now[name]) for name in stale]
             for name, texts in read_all(reader, wanted, self._columns):
                 self._keep(name, texts)
-
-    def _folder(self, name: bytes) -> RunFolder:
-        return RunFolder(self.store.root / os.fsdecode(name))
 
     def _there(self) -> list[tuple[bytes, str]]:
         """Name and stamp of every run, the newest last, as Store.folders has them. Names are bytes:

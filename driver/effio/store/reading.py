@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
@@ -90,11 +90,10 @@ def stamp_of(folder: bytes) -> tuple[str, int] | None:
         stamps.append(_stamp_of(info))
         if name in _STAMPED[:2] and not written and stat.S_ISREG(info.st_mode):
             written = info.st_mtime_ns
-    return (repr(stamps), written) if written else None
+    return (msgspec.json.encode(stamps).decode(), written) if written else None
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """What the index has of a run; `parts`: the digest of its rows by table, in JSON. `sealed`:
     the files with a checksum but those of `stamp`, and how they were when it was compared."""
 
