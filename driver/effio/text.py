@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -42,21 +42,23 @@ def significant(value: float, digits: int = 4) -> str:
         return "0"
     if not math.isfinite(value):
         return "–"
-    magnitude = math.floor(math.log10(abs(_rounded(value, digits))))
+    text = f"{value:.{digits - 1}e}"  # its exponent is that of the rounded value: 99.996 is 100.0
+    magnitude = int(text.partition("e")[2])
     if magnitude < -6 or magnitude > 14:
-        return f"{value:.{digits - 1}e}"
+        return text
     decimals = max(0, digits - 1 - magnitude)
     return f"{value:.{decimals}f}"
 
 
-def _rounded(value: float, digits: int = 4) -> float:
-    """For counting digits and choosing a unit: 99.996 is 100.0, and 999.97 MB/s is 1.000 GB/s."""
-    return float(f"{value:.{digits - 1}e}")
+def _reaches(value: float, step: int) -> bool:
+    """Whether it is shown in the next unit: 999.97 MB/s is 1.000 GB/s."""
+    size = abs(value)
+    return size >= step or (size > 0.99 * step and float(f"{size:.3e}") >= step)
 
 
 def _scaled(value: float, units: tuple[str, ...], step: int) -> tuple[float, str]:
     index = 0
-    while abs(_rounded(value)) >= step and index < len(units) - 1:
+    while index < len(units) - 1 and _reaches(value, step):
         value /= step
         index += 1
     return value, units[index]
@@ -118,8 +120,8 @@ def coordinate(value: object, unit: str) -> str:
 
 
 def rate(bytes_per_second: float) -> str:
-    value, unit = _scaled(bytes_per_second, tuple(f"{u}B/s" for u in _DECIMAL), 1000)
-    return f"{significant(value)} {unit}"
+    value, unit = _scaled(bytes_per_second, _DECIMAL, 1000)
+    return f"{significant(value)} {unit}B/s"
 
 
 def duration(seconds: float) -> str:
@@ -267,7 +269,10 @@ def lines(text: str) -> list[str]:
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 
 
-def plain(text: object, limit: int = 2000) -> str:
+_LONGEST = 2000
+
+
+def plain(text: object, limit: int = _LONGEST) -> str:
     """Foreign text for a terminal: no escape sequences, no control or direction characters.
 
     Line ends and tabs become blanks, so that one value stays in its cell.
@@ -282,6 +287,14 @@ def plain(text: object, limit: int = 2000) -> str:
         if c in "\t\n\r" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
     )
     return out + "…" if len(stripped) > limit else out
+
+
+def all_plain(texts: Sequence[str]) -> Sequence[str]:
+    """The same of many: most need no change, which is seen of all at once."""
+    text = "".join(texts)
+    if text.isascii() and text.isprintable() and max(map(len, texts), default=0) <= _LONGEST:
+        return texts
+    return [plain(text) for text in texts]
 
 
 def encodable(text: str) -> str:

@@ -258,6 +258,20 @@ def test_questions_are_answered_from_it(effio: Effio) -> None:
     assert "left out" in done.stderr
 
 
+def test_a_question_may_read_a_table_twice_and_no_place_is_a_part_of_it(effio: Effio) -> None:
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 3)
+    place = effio.cwd / "it's"
+    place.mkdir()
+    question = """SELECT count(*), count(DISTINCT b.rate) FROM measurements a
+                  JOIN measurements b USING (run) JOIN runs USING (run)"""
+    done = effio.run("query", question, "--csv", env={"TMPDIR": str(place)})
+    # Each of three runs has four measurements with the rate of the run.
+    assert done.stdout.splitlines()[1] == "48,3", done.stderr
+    assert not any(place.iterdir())
+
+
 def test_a_column_of_two_kinds_is_text(effio: Effio) -> None:
     runs = effio.cwd / "effio-runs"
     for number, value in enumerate((4096, "all", True)):

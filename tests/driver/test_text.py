@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,10 @@ def test_foreign_text_cannot_drive_a_terminal() -> None:
     hostile = "a\x1b[31mred\x1b]0;title\x07\x00\u202eb\u200b\nc\x1b]8;;http://x\x1b\\link"
     assert text.plain(hostile) == "aredb clink"
     assert text.plain("x" * 50, limit=10) == "x" * 10 + "…"
+    for one in (hostile, "x" * 2001, "größer", "\udcff"):
+        assert text.all_plain(["a b", one]) == ["a b", text.plain(one)]
+    assert text.all_plain(["x" * 1500] * 2) == ["x" * 1500] * 2
+    assert text.all_plain([]) == []
 
 
 @pytest.mark.parametrize(
@@ -274,6 +279,10 @@ def test_digits_and_units_are_those_of_the_rounded_number(
 ) -> None:
     assert (text.significant(value), text.rate(value * 1e6)) == (shown, rate)
     assert text.size(1023.99 * 1024) == "1.000 MiB"
+
+
+def test_the_largest_number_is_shown_although_its_rounded_value_is_none() -> None:
+    assert text.significant(sys.float_info.max) == "1.798e+308"
 
 
 def test_lines_end_with_a_line_feed_only() -> None:

@@ -102,15 +102,15 @@ def _records(lines: Sequence[Line], ids: ShortIds, for_programs: bool) -> Table:
     ]  # fmt: skip
 
     def cells(line: Line) -> list[Cell]:
-        number, unit = number_of(line)
         made: dict[str, Cell] = {
+            **line,
             "id": ids.of(line["run"]),
             "axes": axes_text(line),
             "verdict": verdict_of(line),
-            "number": number,
-            "unit": unit,
         }
-        return [made.get(name, line.get(name, "")) for name in names]
+        if for_programs:
+            made["number"], made["unit"] = number_of(line)
+        return [made[name] for name in names]
 
     rows = [cells(line) for line in lines]
     return Table([Column(name) for name in names], rows)

@@ -7,13 +7,14 @@ programs."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from effio import text as fmt
@@ -47,10 +48,15 @@ def _kept(table: Table) -> set[int]:
     return {i for i in kept if not table.columns[i].extra}
 
 
-def _text(column: Column, cell: Cell, shorten: Shorten | None) -> str:
-    if shorten is not None and isinstance(cell, RunNames):
-        return fmt.plain(cell.shortened(shorten))
-    return fmt.plain(column.show(cell))
+def _texts(column: Column, cells: Sequence[Cell], shorten: Shorten | None) -> Sequence[str]:
+    return fmt.all_plain(
+        [
+            cell.shortened(shorten)
+            if shorten is not None and isinstance(cell, RunNames)
+            else column.show(cell)
+            for cell in cells
+        ]
+    )
 
 
 def _fields(
@@ -58,17 +64,17 @@ def _fields(
 ) -> Iterator[Field]:
     """Drops columns without information; the page and other formats still have them."""
     kept = _kept(table)
-    for i, column in enumerate(table.columns):
-        if column.group or column.name == "unit in CSV" or all(r[i] in (None, "") for r in rows):
+    for i, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=False)):
+        if column.group or column.name == "unit in CSV" or all(c in (None, "") for c in cells):
             continue
         yield Field(
             fmt.plain(column.title),
-            [_text(column, row[i], shorten) for row in rows],
+            _texts(column, cells, shorten),
             column.is_number,
             i in kept,
             column.below,
-            i in kept and any(isinstance(row[i], (float, Quantity)) for row in rows),
-            [column.colors.get(str(row[i]), "") for row in rows] if column.colors else (),
+            i in kept and any(isinstance(cell, (float, Quantity)) for cell in cells),
+            [column.colors.get(str(cell), "") for cell in cells] if column.colors else (),
         )
 
 
@@ -91,9 +97,14 @@ def _groups(table: Table) -> Iterator[tuple[str, Sequence[Sequence[Cell]]]]:
         return
     column = table.columns[at]
     for cell, rows in groupby(table.rows, key=lambda row: row[at]):
-        name = column.group.format(_text(column, cell, None)) if cell else f"no {column.name}"
+        name = column.group.format(fmt.plain(column.show(cell))) if cell else f"no {column.name}"
         some = list(rows)
         yield f"{name} ({len(some)})", some
+
+
+def _print_plain(console: Console, texts: Iterable[str]) -> None:
+    """Lines as they are, which rich need not look at one by one."""
+    console.print(Segments([Segment("".join(f"{text}\n" for text in texts))]), soft_wrap=True)
 
 
 def _print_rows(console: Console, fields: list[Field], whole: str, width: int | None) -> None:
@@ -102,12 +113,11 @@ def _print_rows(console: Console, fields: list[Field], whole: str, width: int | 
         return
     layout = laid_out(fields, width)
     if width is None:
-        console.print(Text("\n".join(plain_lines(layout))), soft_wrap=True)
+        _print_plain(console, plain_lines(layout))
         return
     drawn = list(lines(layout, width))
     if len(drawn) > _COLORED:
-        plain = "\n".join("".join(text for text, _ in line) for line in drawn)
-        console.print(Text(plain), soft_wrap=True)
+        _print_plain(console, ("".join(text for text, _ in line) for line in drawn))
     else:
         colored = [Text.assemble(*line) for line in drawn]
         console.print(Text("\n").join(colored), soft_wrap=True)

@@ -18,6 +18,7 @@ from effio.report.model import Headline
 from effio.report.registry import reporter_of
 from effio.store.evidence import short_of
 from effio.store.reader import Result
+from effio.store.reading import read_json
 from effio.store.records import Figure
 from effio.store.run_record import CampaignPart
 
@@ -167,6 +168,6 @@ def written(claim: Claim) -> str:
 
 
 def read(text: str) -> Claim:
-    *number, started, identity, better, bounds, versions = json.loads(text)
+    *number, started, identity, better, bounds, versions = read_json(text)
     interval = Interval(*bounds) if bounds is not None else None
     return Claim(Number(*number), started, identity, better, interval, versions)

@@ -17,6 +17,7 @@ from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
+from effio.store.reading import read_json
 from effio.store.run_record import RunRecord
 
 # For tables of many runs, not for people: the claim of the run (report/claims.py).
@@ -45,7 +46,7 @@ def _place(record: RunRecord | None) -> dict[str, str]:
 
 def axes_of(line: Mapping[str, str]) -> dict[str, str]:
     """The axes of a campaign's point and their values."""
-    found = json.loads(line["axes"])
+    found = read_json(line["axes"])
     return found if isinstance(found, dict) else {}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from statistics import median
 from typing import Any
 
@@ -231,7 +231,8 @@ def points_of_claims(
         point = found.setdefault(key, Point(chosen, number.name, number.unit))
         point.add(number)
     names = by or known
-    return sorted(found.values(), key=lambda p: [_in_order(p.axes[name]) for name in names])
+    place = cache(_in_order)
+    return sorted(found.values(), key=lambda p: [place(p.axes[name]) for name in names])
 
 
 def _in_order(text: str) -> tuple[bool, float, str]:
@@ -249,7 +250,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
     unit = units.pop() if len(units) == 1 else ""
 
     def axis(name: str) -> Callable[[Point], Cell]:
-        return lambda point: AxisValue(name, point.axes[name])
+        value = cache(partial(AxisValue, name))  # few values in many points
+        return lambda point: value(point.axes[name])
 
     def column(name: str, of: Callable[[Statement], float | None], **more: Any) -> Made:
         """A column with a number from the points' statements."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 _LETTERS = "bcdfghjkmnpqrtwx"
@@ -18,25 +17,29 @@ _DIGITS = str.maketrans("0123456789abcdef", _LETTERS)
 
 def whole_id(name: str) -> str:
     """The full id, whose first letters are the short id."""
-    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest().translate(_DIGITS)
+    return _digest(name).translate(_DIGITS)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class ShortIds:
     """The short ids of all runs of a store: equally long and distinct."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._whole = {name: whole_id(name) for name in names}
+        self._digests = {name: _digest(name) for name in names}
         self._length = _FEWEST
         while self._collide():
             self._length += 1
 
     def _collide(self) -> bool:
-        counts = Counter(whole[: self._length] for whole in self._whole.values())
-        return len(counts) < len(self._whole)
+        starts = {digest[: self._length] for digest in self._digests.values()}
+        return len(starts) < len(self._digests)
 
     def of(self, name: str) -> str:
         """Empty for a run that is not in the store."""
-        return self._whole.get(name, "")[: self._length]
+        return self._digests.get(name, "")[: self._length].translate(_DIGITS)
 
 
 def means(word: str, name: str) -> bool:
