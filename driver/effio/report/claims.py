@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from effio import text as fmt
 from effio.judge import Interval
@@ -23,21 +25,19 @@ from effio.store.records import Figure
 from effio.store.run_record import CampaignPart
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Struct, frozen=True, array_like=True):
     """The claim of a run, or of one of its figures: value, interval or why it has none (`own`),
     where its bytes were (empty if it counts none), and whether it is valid (None: no rules)."""
 
     name: str
     unit: str
-    value: float | None
+    value: int | float | None
     own: str = ""
     evidence: str = ""
     valid: bool | None = None
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Struct, frozen=True, array_like=True):
     """`identity` is the id in run.json, by which a copied folder is known. `better`: higher or
     lower. `interval`: that of the figure within its run. `versions`: of the software."""
 
@@ -46,11 +46,10 @@ class Claim:
     identity: str | None
     better: str
     interval: Interval | None
-    versions: Mapping[str, str]
+    versions: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Claimed:
+class Claimed(Struct, frozen=True):
     """A run with its claim. `options` are empty for a run of a campaign, whose axes are its
     labels."""
 
@@ -160,14 +159,9 @@ def claimed(run: Judged) -> Claimed:
 
 def written(claim: Claim) -> str:
     """For the index, which `read` takes."""
-    n, interval = claim.number, claim.interval
-    bounds = [interval.low, interval.high] if interval is not None else None
-    number = [n.name, n.unit, n.value, n.own, n.evidence, n.valid]
-    rest = [claim.started, claim.identity, claim.better, bounds, dict(claim.versions)]
-    return json.dumps([*number, *rest])
+    return json.dumps(to_builtins(claim))
 
 
 def read(text: str) -> Claim:
-    *number, started, identity, better, bounds, versions = read_json(text)
-    interval = Interval(*bounds) if bounds is not None else None
-    return Claim(Number(*number), started, identity, better, interval, versions)
+    found: Claim = read_json(text, Claim)
+    return found

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from effio.judge import gather
 from effio.judge.samples import Judged
@@ -23,8 +23,7 @@ from effio.store.index import Entry, Index
 _FEW = 20
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """A run of the index."""
 
     entry: Entry

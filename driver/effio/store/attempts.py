@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
 
 from effio.errors import ExitCode
 from effio.store.folder import RESULT, RunFolder, Store
@@ -91,17 +92,16 @@ class Attempt:
         return state, damage_by(self.folder, state, self.outcome, result, sealed, known)
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What the index keeps of an attempt, as values of JSON. `options` of a run of a campaign are
     left out: its axes say what it did."""
 
-    part: Mapping[str, Any] | None = None
+    part: dict[str, Any] | None = None
     tags: Sequence[str] = ()
     has_record: bool = False
     outcome: tuple[str, int, str] | None = None  # status, code, reason
     damage: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def facts_of(

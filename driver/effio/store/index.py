@@ -81,7 +81,7 @@ class Entry(NamedTuple):
         return RunFolder(self.root / self.id)
 
     def attempt(self) -> KnownAttempt:
-        return KnownAttempt(self.folder, self.line["state"], Facts(**read_json(self.facts)))
+        return KnownAttempt(self.folder, self.line["state"], read_json(self.facts, Facts))
 
 
 @dataclass(frozen=True)

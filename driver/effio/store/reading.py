@@ -54,11 +54,11 @@ def digest_of(*texts: str | bytes) -> str:
 sum_of_shape = lru_cache(maxsize=10_000)(digest_of)
 
 
-def read_json(text: str | bytes) -> Any:
+def read_json(text: str | bytes, kind: Any = Any) -> Any:
     try:
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(text, type=kind)
     except (ValueError, msgspec.MsgspecError):  # a name that is not UTF-8
-        return json.loads(text)
+        return msgspec.convert(json.loads(text), kind)
 
 
 def _stamp_of(info: os.stat_result) -> list[int]:
