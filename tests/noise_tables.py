@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from effio.judge import compare, detection, guard, repetitions, statistics
+from effio.judge import compare, detection, guard, remarks, repetitions, statistics
 from noise_kinds import KINDS, SPREAD, Floats, Kind
 from until_ci_rule import Rule, stopped
 
@@ -57,7 +57,7 @@ def intervals() -> Rows:
         row = [f"{kind.name}: {kind.what}"]
         for count in COUNTS:
             values = _samples(kind, TRIALS, count)
-            holds, odd = _holds(kind, values), repetitions.odd(values)
+            holds, odd = _holds(kind, values), remarks.odd(values)
             missed = odd[~holds]
             shown = _percent(missed) if len(missed) >= _FEWEST_CASES else "–"
             row.append(f"{_percent(holds)}, {_percent(odd)}, {shown}")
@@ -72,7 +72,7 @@ def reliable() -> Rows:
         row = [kind.name]
         for count in (n for n in COUNTS if n >= repetitions.RELIABLE_FROM):
             values = _samples(kind, 4 * TRIALS, count)
-            called = ~repetitions.odd(values)
+            called = ~remarks.odd(values)
             holds = _holds(kind, values)
             enough = int(called.sum()) >= _FEWEST_CASES
             row.append(f"{_percent(called)}, {_percent(holds[called]) if enough else '–'}")

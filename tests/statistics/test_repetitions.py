@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from effio.judge import Interval, detection, repetitions, statistics
+from effio.judge import Interval, detection, remarks, repetitions, statistics
 from effio.judge.repetitions import Grade, Oddity, Statement, statement
 from noise_kinds import KINDS
 
@@ -148,8 +148,8 @@ def test_kendalls_score_of_many_values_is_exact() -> None:
 def test_the_whole_and_the_fast_way_find_the_same() -> None:
     for kind in KINDS:
         values = kind.made(np.random.default_rng(7), 60, 12)
-        whole = [bool(repetitions.oddities(sample.tolist())) for sample in values]
-        assert whole == repetitions.odd(values).tolist(), kind.name
+        whole = [bool(remarks.oddities(sample.tolist())) for sample in values]
+        assert whole == remarks.odd(values).tolist(), kind.name
 
 
 _DETECTORS: dict[str, tuple[Callable[[detection.Floats], detection.Flags], float]] = {

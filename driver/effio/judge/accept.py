@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from effio import text as fmt
-from effio.judge import gather, guard, repetitions, statistics
+from effio.judge import gather, guard, remarks, statistics
 from effio.judge import rules as data
 from effio.judge.conditions import compared, conditions_text
 from effio.judge.differences import other_workload
@@ -363,9 +363,9 @@ def _odd_steps(
 ) -> str:
     """Steps whose mean is misleading because of their repetitions, with advice."""
     texts = [
-        f"at {at:g}: {'; '.join(remark.text for remark in remarks)}"
+        f"at {at:g}: {'; '.join(remark.text for remark in odd)}"
         for (at, _, _), some in zip(found, values, strict=True)
-        if (remarks := repetitions.oddities(some))
+        if (odd := remarks.oddities(some))
     ]
     return "; ".join(texts)
 

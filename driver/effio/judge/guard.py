@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from effio.judge import detection
-from effio.judge.repetitions import oddities
+from effio.judge.remarks import oddities
 from effio.judge.statistics import quantile_t
 
 # Arithmetic on equal values leaves this much.

@@ -14,8 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from effio.judge import Interval
 
 # With two there is a deviation, but an interval some thirteen times as wide as that of ten.
@@ -108,6 +106,8 @@ def summary(values: Sequence[float]) -> Summary | None:
         return Summary(
             count=1, mean=only, median=only, min=only, max=only, deviation=None, cov=None
         )
+    import numpy as np  # not at every start
+
     sample = np.asarray(values, dtype=float)
     mean = float(sample.mean())
     deviation = float(sample.std(ddof=1)) if len(values) > 1 else None
@@ -155,6 +155,8 @@ def ratio(first: Sequence[float], second: Sequence[float], paired: bool = False)
     sizes = (len(first), len(second))
     if min(sizes) < 1 or max(sizes) < FEWEST or min(*first, *second) <= 0:
         return None
+    import numpy as np
+
     a, b = np.log(np.asarray(first, dtype=float)), np.log(np.asarray(second, dtype=float))
     if paired:
         if len(a) != len(b):
@@ -178,6 +180,8 @@ def pooled(first: Sequence[float], second: Sequence[float]) -> Ratio | None:
     samples of two where equal systems are equally noisy."""
     if min(len(first), len(second)) < 2 or min(*first, *second) <= 0:
         return None
+    import numpy as np
+
     a, b = np.log(np.asarray(first, dtype=float)), np.log(np.asarray(second, dtype=float))
     freedom = len(a) + len(b) - 2
     squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
@@ -221,6 +225,8 @@ def geometric_mean(ratios: Sequence[float]) -> Ratio | None:
 
 def holm(probabilities: Sequence[float]) -> list[float]:
     """Adjusted so that the chance of one false alarm among all of them is what it is for one."""
+    import numpy as np  # not at every start
+
     order = np.argsort(probabilities)
     adjusted = [0.0] * len(order)
     worst = 0.0
@@ -234,6 +240,8 @@ def drift(values: Sequence[float]) -> Drift | None:
     """A line through the logarithms in their order. None below five values or at 0."""
     if len(values) < 5 or min(values) <= 0:
         return None
+    import numpy as np
+
     y = np.log(np.asarray(values, dtype=float))
     x = np.arange(len(y)) - (len(y) - 1) / 2
     spread = float(x @ x)

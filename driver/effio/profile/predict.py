@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from effio import text as fmt
-from effio.judge import Interval, repetitions
+from effio.judge import Interval, remarks, repetitions
 from effio.judge.samples import Judged
 from effio.profile.cost import Cost, Timed, Work, fit
 from effio.profile.model import Profile
@@ -171,7 +171,7 @@ def _fitted(known: Expected, one: Measures, timed: Sequence[Timed]) -> Expected:
         )
     # What is left of each time, in the order of measurement.
     ratios = [t.seconds / max(cost.seconds(t.work), 1e-12) for t in timed]
-    odd = "; ".join(remark.text for remark in repetitions.oddities(ratios))
+    odd = "; ".join(one.text for one in remarks.oddities(ratios))
     return replace(_at(known, one.times, expected.seconds, expected.interval, odd=odd), cost=cost)
 
 

@@ -116,14 +116,12 @@ class Column:
         return bool(self.unit) or self.right
 
     def show(self, cell: Cell) -> str:
+        if isinstance(cell, str):
+            return cell.shown if isinstance(cell, AxisValue) else cell
         if cell is None:
             return "–"
         if isinstance(cell, bool):
             return "yes" if cell else "no"
-        if isinstance(cell, AxisValue):
-            return cell.shown
-        if isinstance(cell, str):
-            return cell
         if isinstance(cell, Quantity):
             return fmt.quantity(cell.value, cell.unit)
         if self.exact:
