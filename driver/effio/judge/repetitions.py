@@ -130,9 +130,9 @@ class Statement:
 
 def statement(values: Sequence[float]) -> Statement | None:
     """The statement about values in the order of measurement."""
-    if len(values) == 1 and (only := statistics.summary(values)) is not None:
-        # Thousands of runs may each be a point.
-        return Statement(only, only.mean, None, None, 1.0, Grade.RANGE)
+    if len(values) < 2:  # thousands of runs may each be a point
+        only = statistics.summary(values)
+        return Statement(only, only.mean, None, None, 1.0, Grade.RANGE) if only else None
     import numpy as np  # not at every start
 
     return _statement(values, np.asarray(values, dtype=float))
