@@ -326,7 +326,7 @@ def test_a_process_that_ends_early_leaves_its_runs_to_this_one(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = reading.RunReader(root, line_of, lambda part, name: hash((part, name)))
-    wanted = [(os.fsencode(run.name), "") for run in sorted(root.iterdir())]
+    wanted = [(os.fsencode(run.name), b"") for run in sorted(root.iterdir())]
     alone = [reader.read(name, stamp) for name, stamp in wanted]
 
     def dead(*_: object) -> tuple[int, object]:

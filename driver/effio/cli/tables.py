@@ -48,15 +48,10 @@ def _kept(table: Table) -> set[int]:
     return {i for i in kept if not table.columns[i].extra}
 
 
-def _texts(column: Column, cells: Sequence[Cell], shorten: Shorten | None) -> Sequence[str]:
-    return fmt.all_plain(
-        [
-            cell.shortened(shorten)
-            if shorten is not None and isinstance(cell, RunNames)
-            else column.show(cell)
-            for cell in cells
-        ]
-    )
+def _text(column: Column, cell: Cell, shorten: Shorten | None) -> str:
+    if shorten is not None and isinstance(cell, RunNames):
+        return cell.shortened(shorten)
+    return column.show(cell)
 
 
 def _fields(
@@ -67,13 +62,15 @@ def _fields(
     for i, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=False)):
         if column.group or column.name == "unit in CSV" or all(c in (None, "") for c in cells):
             continue
+        kinds = set(map(type, cells))
+        texts = cells if kinds == {str} else [_text(column, cell, shorten) for cell in cells]
         yield Field(
             fmt.plain(column.title),
-            _texts(column, cells, shorten),
+            fmt.all_plain(texts),
             column.is_number,
             i in kept,
             column.below,
-            i in kept and any(isinstance(cell, (float, Quantity)) for cell in cells),
+            i in kept and any(issubclass(kind, (float, Quantity)) for kind in kinds),
             [column.colors.get(str(cell), "") for cell in cells] if column.colors else (),
         )
 

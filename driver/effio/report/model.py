@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar, overload
 
+from msgspec import Struct
+
 from effio import text as fmt
 from effio.store.evidence import Evidence
 from effio.store.option_values import coordinate_text
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A cell with its own unit, in a column whose rows differ in theirs."""
 
     value: float

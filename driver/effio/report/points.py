@@ -216,7 +216,7 @@ def points_of_claims(
     """`numbers`: those of each run; by default the run's own number."""
     numbers = numbers or [[({}, run.claim.number)] for run in runs]
     all_axes = [
-        {**axes, **own}
+        {**axes, **own} if own else axes
         for axes, some in zip(_axes_of(runs), numbers, strict=True)
         for own, _ in some
     ]
@@ -224,13 +224,15 @@ def points_of_claims(
     for name in by:
         if name not in known:
             raise EffioError(f"'{name}' does not differ among these runs{nearest(name, known)}")
+    names = by or known
     found: dict[object, Point] = {}
     for axes, number in zip(all_axes, (one for some in numbers for _, one in some), strict=True):
-        chosen = {name: axes.get(name, "") for name in (by or known)}
-        key = (*chosen.items(), number.name, number.unit)
-        point = found.setdefault(key, Point(chosen, number.name, number.unit))
+        chosen = [axes.get(name, "") for name in names]
+        key = (*chosen, number.name, number.unit)
+        if (point := found.get(key)) is None:
+            of = dict(zip(names, chosen, strict=True))
+            point = found[key] = Point(of, number.name, number.unit)
         point.add(number)
-    names = by or known
     place = cache(_in_order)
     return sorted(found.values(), key=lambda p: [place(p.axes[name]) for name in names])
 

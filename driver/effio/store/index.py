@@ -47,8 +47,8 @@ WAIT_SECONDS = 30.0
 _PASSING = ("locked", "full", "readonly", "disk I/O")
 _CREATE = """
 CREATE TABLE about (text TEXT);
-CREATE TABLE runs (name BLOB PRIMARY KEY, stamp TEXT, line TEXT, fault TEXT, parts TEXT, facts TEXT,
-                   sealed TEXT, sum TEXT);
+CREATE TABLE runs (name BLOB PRIMARY KEY, stamp BLOB, line BLOB, fault BLOB, parts BLOB, facts BLOB,
+                   sealed BLOB, sum TEXT);
 CREATE TABLE columns (id INTEGER PRIMARY KEY, part TEXT, name TEXT, UNIQUE (part, name));
 CREATE TABLE shapes (sum TEXT PRIMARY KEY, text TEXT);
 CREATE TABLE rows (run BLOB, part TEXT, shape TEXT, text BLOB, PRIMARY KEY (part, run));
@@ -73,7 +73,7 @@ class Entry(NamedTuple):
     id: str
     line: Line
     fault: str = ""
-    facts: str = "{}"
+    facts: bytes = b"{}"
     sum: str = ""
 
     @property
@@ -135,9 +135,9 @@ def _sources() -> str:
     return f"{_LAYOUT} {effio.__version__} {len(files)} {newest}"
 
 
-def _kept_of(texts: Sequence[str], sum_of_texts: str) -> Kept:
+def _kept_of(texts: Sequence[bytes], sum_of_texts: str) -> Kept:
     stamp, line, fault, parts, facts, sealed = texts
-    return Kept(stamp, read_json(line), fault, parts, facts, sealed, sum_of_texts)
+    return Kept(stamp, read_json(line), fault.decode(), parts, facts, sealed, sum_of_texts)
 
 
 class Index:
@@ -337,11 +337,11 @@ class Index:
             for name, texts in read_all(reader, wanted, self._columns):
                 self._keep(name, texts)
 
-    def _there(self) -> list[tuple[bytes, str]]:
+    def _there(self) -> list[tuple[bytes, bytes]]:
         """Name and stamp of every run, the newest last, as Store.folders has them. Names are bytes:
         SQLite takes no text that is not UTF-8."""
         root = os.fsencode(self.store.root)
-        found: list[tuple[bytes, int, bytes, str]] = []
+        found: list[tuple[bytes, int, bytes, bytes]] = []
         try:
             names = os.listdir(root)  # noqa: PTH208
         except OSError:

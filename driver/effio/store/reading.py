@@ -76,7 +76,7 @@ def stamps_of(folder: bytes, names: Sequence[str]) -> list[list[int]]:
     return found
 
 
-def stamp_of(folder: bytes) -> tuple[str, int] | None:
+def stamp_of(folder: bytes) -> tuple[bytes, int] | None:
     """The state of a run's files, and when the first of them was written; None for what is not a
     run."""
     stamps: list[list[int]] = []
@@ -90,19 +90,19 @@ def stamp_of(folder: bytes) -> tuple[str, int] | None:
         stamps.append(_stamp_of(info))
         if name in _STAMPED[:2] and not written and stat.S_ISREG(info.st_mode):
             written = info.st_mtime_ns
-    return (msgspec.json.encode(stamps).decode(), written) if written else None
+    return (msgspec.json.encode(stamps), written) if written else None
 
 
 class Kept(NamedTuple):
     """What the index has of a run; `parts`: the digest of its rows by table, in JSON. `sealed`:
     the files with a checksum but those of `stamp`, and how they were when it was compared."""
 
-    stamp: str
+    stamp: bytes
     line: Line
     fault: str
-    parts: str
-    facts: str
-    sealed: str
+    parts: bytes
+    facts: bytes
+    sealed: bytes
     sum: str
 
     def is_as_sealed(self, folder: bytes) -> bool:
@@ -118,7 +118,7 @@ class Texts:
     """The texts of a run as the index stores them: those of `Kept` with their digest, and table,
     shape and rows of each of its tables."""
 
-    kept: tuple[str, ...]
+    kept: tuple[bytes, ...]
     sum: str
     rows: Sequence[tuple[str, str, bytes]]
 
@@ -138,7 +138,7 @@ class RunReader:
         self._keys: dict[tuple[str, _Names], list[str]] = {}
         self._shapes: dict[tuple[str, Sequence[tuple[_Names, Sequence[_Kinds]]]], str] = {}
 
-    def read(self, name: bytes, stamp: str) -> Texts:
+    def read(self, name: bytes, stamp: bytes) -> Texts:
         folder = RunFolder(self.root / os.fsdecode(name))
         fault = ""
         sums = folder.sealed()
@@ -153,7 +153,7 @@ class RunReader:
             fault = error.message if folder.has_result else ""
         line = self._describe(folder, result)
         # A run that continues may end without a change of its files, by a kill.
-        stamp = "" if line["state"] == "running" else stamp
+        stamp = b"" if line["state"] == "running" else stamp
         facts = facts_of(folder, line["state"], result, sums, known)
         rows = []
         if isinstance(result, Result):
@@ -163,7 +163,8 @@ class RunReader:
         parts = {part: digest_of(sum_of_shape(shape), text) for part, shape, text in rows}
         state_of_files = json.dumps([sealed, before]) if sealed else ""
         rest = json.dumps(facts), state_of_files
-        texts = stamp, json.dumps(line), encodable(fault), json.dumps(parts), *rest
+        kept = json.dumps(line), encodable(fault), json.dumps(parts), *rest
+        texts = stamp, *(text.encode() for text in kept)
         return Texts(texts, digest_of(name, *texts), rows)
 
     def _texts(self, part: str, rows: Sequence[Row]) -> tuple[str, bytes]:
@@ -204,9 +205,9 @@ def _json(line: dict[str, Any]) -> bytes:
         return json.dumps(line).encode()
 
 
-def _one_of_each_kind(wanted: Sequence[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
+def _one_of_each_kind(wanted: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """One run for each kind of name: together these runs have nearly all columns."""
-    first: dict[bytes, tuple[bytes, str]] = {}
+    first: dict[bytes, tuple[bytes, bytes]] = {}
     for one in wanted:
         first.setdefault(_OF_ONE_RUN.sub(b"", one[0]), one)
     return list(first.values())[:_MANY]
@@ -220,7 +221,7 @@ def _processes(count: int) -> int:
 
 
 def read_all(
-    reader: RunReader, wanted: Sequence[tuple[bytes, str]], columns: Mapping[tuple[str, str], int]
+    reader: RunReader, wanted: Sequence[tuple[bytes, bytes]], columns: Mapping[tuple[str, str], int]
 ) -> Iterator[tuple[bytes, Texts]]:
     """Names of runs and their texts, in any order. `columns` grows while the caller takes them."""
     count = _processes(len(wanted))
@@ -236,7 +237,7 @@ def read_all(
 def _read_by(
     count: int,
     reader: RunReader,
-    wanted: Sequence[tuple[bytes, str]],
+    wanted: Sequence[tuple[bytes, bytes]],
     columns: Mapping[tuple[str, str], int],
 ) -> Iterator[tuple[bytes, Texts]]:
     """Each of `count` processes reads every `count`-th run. This process reads what they leave."""
@@ -260,7 +261,7 @@ def _read_by(
 
 def _started(
     reader: RunReader,
-    wanted: Sequence[tuple[bytes, str]],
+    wanted: Sequence[tuple[bytes, bytes]],
     columns: Mapping[tuple[str, str], int],
     others: Sequence[tuple[int, IO[bytes]]],
 ) -> tuple[int, IO[bytes]]:
@@ -294,7 +295,7 @@ def _known(columns: Mapping[tuple[str, str], int]) -> Callable[[str, str], int]:
     return column
 
 
-def _read_or_none(reader: RunReader, name: bytes, stamp: str) -> tuple[Any, ...] | None:
+def _read_or_none(reader: RunReader, name: bytes, stamp: bytes) -> tuple[Any, ...] | None:
     try:
         found = reader.read(name, stamp)
     except NewColumnError:
