@@ -75,6 +75,8 @@ class Shown:
         return bool(self.cells["ranks"])
 
     def matches(self, words: list[str]) -> bool:
+        if not words:
+            return True
         shown = (cell for name, cell in self.cells.items() if name != NUMBER)
         text = " ".join(shown).casefold()
         return all(word in text for word in words)
@@ -92,27 +94,28 @@ class Shelf:
         except (OSError, RuntimeError):
             return False
 
-    def _all_inside(self, folder: RunFolder) -> bool:
+    def _all_inside(self, name: str) -> bool:
         """The same of a run and its files. Without links they are where they seem to be."""
+        path = f"{self.root}/{name}"  # of ten thousand runs, so without Path objects
         try:
-            with os.scandir(folder.path) as files:
+            with os.scandir(path) as files:
                 links = [f.name for f in files if f.is_symlink() and f.name in _LOOKED_AT]
         except OSError:
             return False
-        if not links and not folder.path.is_symlink():
+        if not links and not os.path.islink(path):  # noqa: PTH114
             return True
-        return all(self.inside(folder.path / name) for name in ("", *links))
+        return all(self.inside(Path(path, link)) for link in ("", *links))
 
     def _entries(self) -> list[Entry]:
         index = Index(self._store, line_of)
         try:
-            return [entry for entry in index.entries() if self._all_inside(entry.folder)]
+            return [entry for entry in index.entries() if self._all_inside(entry.id)]
         finally:
             index.close()
 
     def folder(self, name: str) -> RunFolder | None:
         folder = self._store.named(name)
-        return folder if folder is not None and self._all_inside(folder) else None
+        return folder if folder is not None and self._all_inside(folder.id) else None
 
     def file(self, name: str, file: str) -> Path | None:
         folder = self.folder(name)
@@ -131,7 +134,7 @@ class Shelf:
             entry.id: entry
             for entry in entries
             if (of := entry.line["campaign"]) and name in (of, series_name(of) if every else of)
-            if self._all_inside(entry.folder)
+            if self._all_inside(entry.id)
         }
         return own, counting_of((entry.attempt() for entry in own.values()), name, every)
 
