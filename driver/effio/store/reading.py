@@ -41,7 +41,7 @@ _MOST_PROCESSES = 8
 _OF_ONE_RUN = re.compile(rb"[0-9a-f]{8,}|\d+")
 _Names = tuple[str, ...]
 _Kinds = tuple[str, ...]
-_KINDS = {bool: "bool", float: "float", str: "text"}
+_KINDS = {bool: "bool", float: "float", str: "text", type(None): ""}
 
 
 def digest_of(*texts: str | bytes) -> str:
@@ -177,7 +177,9 @@ class RunReader:
                 keys = [f"c{self.column(part, name)}" for name in names]
                 self._keys[part, names] = keys
             # Rows have few combinations of kinds.
-            own = tuple([_KINDS.get(type(v)) or _kind_of(v) for v in values])
+            own = tuple(
+                [_KINDS[type(v)] if type(v) in _KINDS else kind_of_value(v) for v in values]
+            )
             kinds.setdefault(names, {})[own] = None
             lines.append(_json({k: v for k, v in zip(keys, values, strict=True) if v is not None}))
         of_all = part, tuple((names, tuple(some)) for names, some in kinds.items())
@@ -192,10 +194,6 @@ class RunReader:
                 columns.setdefault(name, set()).update(some)
         named = ((self.column(part, name), name, kinds) for name, kinds in columns.items())
         return json.dumps(sorted([n, name, sorted(k - {""})] for n, name, k in named))
-
-
-def _kind_of(value: object) -> str:
-    return "" if value is None else kind_of_value(value)
 
 
 def _json(line: dict[str, Any]) -> bytes:

@@ -17,6 +17,7 @@ from effio.store.reader import Result
 
 Row = dict[str, Any]
 
+_json = json.JSONEncoder().encode
 AXIS = "axis_"  # before the name of a campaign's axis
 TABLES = ("runs", "measurements", "figures")
 
@@ -24,8 +25,7 @@ TABLES = ("runs", "measurements", "figures")
 def _flat(prefix: str, values: dict[str, Any]) -> Row:
     """Nested members as JSON text."""
     return {
-        prefix + key: json.dumps(v) if isinstance(v, (dict, list)) else v
-        for key, v in values.items()
+        prefix + key: _json(v) if isinstance(v, (dict, list)) else v for key, v in values.items()
     }
 
 
@@ -62,8 +62,8 @@ def run_row(name: str, result: Result) -> Row:
         "simulated": run.simulated,
         "engine_version": run.engine.version,
         "engine_revision": run.engine.revision,
-        "command": json.dumps(run.command),
-        "options": json.dumps(run.options),
+        "command": _json(run.command),
+        "options": _json(run.options),
         "path": fmt.encodable(str(result.path)),
         "notes": "; ".join(note.text for note in result.notes.notes) or None,
         **_campaign(result),
@@ -119,8 +119,8 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "call_p50_seconds": times.p50 if times else None,
             "call_p99_seconds": times.p99 if times else None,
             "call_max_seconds": times.max if times else None,
-            "hints_asked": json.dumps(m.hints_asked),
-            "hints_granted": json.dumps(m.hints_granted),
+            "hints_asked": _json(m.hints_asked),
+            "hints_granted": _json(m.hints_granted),
             "hints_echoed": m.hints_echoed,
             **_flat("where_", m.where),
             **_flat("detail_", m.detail),
