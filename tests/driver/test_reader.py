@@ -53,17 +53,19 @@ def test_python_parses_only_what_is_unusual(
     monkeypatch.setattr("effio.store.reader.json.loads", counted)
     ordinary = read_result(result_file)
     assert parsed == []
-    fractions = {"rate": 200000000.00000006, "long": 0.00012345678901234567}
-    _member(2, "detail", fractions)(result_file)
+    numbers = {"rate": 200000000.00000006, "long": 0.00012345678901234567, "many": 2**63 - 1}
+    _member(2, "detail", numbers)(result_file)
     parsed.clear()
-    assert read_result(result_file).measurements[0].detail == fractions
+    assert read_result(result_file).measurements[0].detail == numbers
     assert parsed == []
-    _member(2, "detail", {"long": 0.00012345678901234567, "many": 9223372036854775807})(result_file)
-    parsed.clear()
-    unusual = read_result(result_file)
-    assert len(parsed) == 1
-    assert unusual.measurements[0].detail == {"long": 1.2345678901234567e-4, "many": 2**63 - 1}
+    for many in (2**64 - 1, -(2**63)):
+        _member(2, "detail", {"many": many})(result_file)
+        parsed.clear()
+        unusual = read_result(result_file)
+        assert len(parsed) == 1
+        assert unusual.measurements[0].detail == {"many": many}
     assert unusual.measurements[1:] == ordinary.measurements[1:]
+    _member(2, "detail", {"many": 9223372036854775807})(result_file)
     for number in ("1e999", "-1E+999", "18446744073709551616", "-9223372036854775809", "NaN"):
         line = _lines(result_file)[1].replace("9223372036854775807", number)
         _replace(2, line)(result_file)

@@ -149,10 +149,10 @@ def _finite(text: str) -> float:
 
 # How the engine starts each line of the current version.
 _CURRENT = f'{{"schema":"effio-result/{versions.CURRENT[0]}.{versions.CURRENT[1]}"'.encode()
-# Digits as 0, and what may precede a number as a colon: this finds whole numbers of 19 digits and
-# more, which may not fit into 64 bits, but not the digits after a point.
-_ALIKE = bytes.maketrans(b"123456789[,- \t+eE", b"000000000::::::::")
-_LONG = b":" + b"0" * 19
+# Digits and minus as 0, and what may precede a number as a colon: this finds whole numbers of 20
+# signs and more, which may not fit into 64 bits, but not the digits after a point.
+_ALIKE = bytes.maketrans(b"123456789-[, \t\r+eE", b"0000000000::::::::")
+_LONG = b":" + b"0" * 20
 # Objects that older engines, and other programs, write as null where they are empty.
 _MAY_BE_NULL = frozenset({"where", "detail", "hints_asked", "hints_granted"})
 _LINE = msgspec.json.Decoder(Line)
