@@ -18,8 +18,8 @@ from effio.store.short_ids import ShortIds
 
 # Reading this many takes long enough for a message.
 _MANY = 1000
-# This many done runs of a campaign are read in a second. For fewer the index is not opened: it is in
-# the user's home directory, which a job may have on a file server.
+# This many done runs of a campaign are read in a second. For fewer the index is not opened: it is
+# in the user's home directory, which a job may have on a file server.
 _WORTH_ASKING = 500
 
 
