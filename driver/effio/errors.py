@@ -29,6 +29,11 @@ class ExitCode(IntEnum):
         except KeyError:
             return cls.IO_ERROR
 
+    @classmethod
+    def of_number(cls, number: int) -> ExitCode:
+        """The code with this number; an unknown one, of another effio, counts as an I/O error."""
+        return cls(number) if number in set(cls) else cls.IO_ERROR
+
 
 class EffioError(Exception):
     """A failure that the user can do something about; printed as one message, never a traceback."""

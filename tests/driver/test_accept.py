@@ -250,7 +250,7 @@ def test_steady(tmp_path: Path) -> None:
 
 def test_a_ruling_on_a_campaign_that_was_shrunk_says_so(tmp_path: Path) -> None:
     run = ior(tmp_path, "a", [1e9, 2e9])
-    part = CampaignPart.model_construct(name="small", step="ior-1")
+    part = CampaignPart(name="small", step="ior-1", point="p")
     record = RunRecord.model_construct(campaign=part)
     run = replace(run, result=replace(run.result, record=record))
     limit = rule(kind="limit", at_most="2GB/s")

@@ -179,6 +179,34 @@ def test_a_campaign_over_a_damaged_store(
         assert row[f"basis of {size}"] == basis
 
 
+@pytest.mark.parametrize("few", [1, 1000], ids=["known by the index", "read"])
+def test_an_outcome_of_another_effio(
+    with_engine: Effio,
+    write: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    few: int,
+) -> None:
+    """Codes that this one does not have, in a run that is sealed and in one that is not: they
+    were a traceback."""
+    monkeypatch.setattr("effio.cli.kept._WORTH_ASKING", few)
+    write(f'{STEP}{NULL}[step.sweep]\ntransfer = ["512KiB", "1MiB"]\n'.replace("null", "sim"))
+    run_campaign(with_engine)
+    for run, code, keeps_seal in zip(
+        runs_of(with_engine), (77, 10**30), (True, False), strict=True
+    ):
+        record = record_of(run)
+        record["outcome"] = {"status": "of later", "exit_code": code, "reason": "not of today"}
+        (run / "run.json").write_text(json.dumps(record))
+        (run / "SHA256SUMS").unlink()
+        if keeps_seal:
+            RunFolder(run).seal()
+    done = run_campaign(with_engine, "--format", "csv", code=3)
+    assert "2 of 2 runs are done already" in done.stderr
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [row["state"] for row in rows] == ["io_error"] * 2
+    assert [float(row["median"]) for row in rows] == pytest.approx([1e8] * 2)
+
+
 def test_every_run_is_a_run_like_any_other(
     with_engine: Effio, write: Callable[[str], None]
 ) -> None:

@@ -267,7 +267,7 @@ def test_a_test_over_different_things_says_so(tmp_path: Path, steps: dict[str, L
 
 def test_a_row_measured_at_a_scale_says_so(tmp_path: Path, steps: dict[str, Lines]) -> None:
     """Its name has the instructions' sizes."""
-    part = CampaignPart.model_construct(name="small", step="ior-1")
+    part = CampaignPart(name="small", step="ior-1", point="p")
     record = RunRecord.model_construct(campaign=part)
     run = _run(tmp_path, "ior-1", steps["ior-1"], 1.0, {"step": "ior-1"})
     run = replace(run, result=replace(run.result, record=record))

@@ -72,10 +72,10 @@ def test_the_headline_is_of_the_access_that_a_step_is_for(
     access: str, name: str, tmp_path: Path
 ) -> None:
     result = read_result(made.write(tmp_path / "run.jsonl", lines()))
-    part = {"name": "study", "step": "bulk", "point": "p", "access": access}
+    part = CampaignPart(name="study", step="bulk", point="p", access=access)
     result.record = RunRecord(
         id="run", created="2026-11-20T12:00:00Z", benchmark="ior", arguments=[], directory="/",
-        command=["mpiexec"], campaign=CampaignPart.model_validate(part),
+        command=["mpiexec"], campaign=part,
     )  # fmt: skip
     assert report_of("run", result).headline.name == name
 

@@ -286,7 +286,7 @@ def state_by(attempts: Sequence[Attempt]) -> tuple[UnitState, Attempt | None]:
 def end_of(attempt: Attempt) -> tuple[ExitCode, str]:
     """How a run ended, and why."""
     if attempt.outcome is not None:
-        return ExitCode(attempt.outcome.exit_code), attempt.outcome.reason
+        return ExitCode.of_number(attempt.outcome.exit_code), attempt.outcome.reason
     try:
         return ExitCode.of_status(attempt.folder.result().status), ""
     except ResultError as error:

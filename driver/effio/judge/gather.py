@@ -18,8 +18,9 @@ from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
-from effio.store.attempts import Attempt, Part, attempts_in
+from effio.store.attempts import Attempt, attempts_in
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
+from effio.store.run_record import CampaignPart
 
 Attempts = Callable[[Store], Sequence[Attempt]]
 
@@ -263,7 +264,7 @@ def without_copies(runs: Sequence[_Run], report: Callable[[str], None]) -> list[
     return kept
 
 
-def labels_of(part: Part | None) -> dict[str, str]:
+def labels_of(part: CampaignPart | None) -> dict[str, str]:
     """The axes of a campaign's point, as its file has them: false, not False."""
     return {axis: spelled(value) for axis, value in part.axes.items()} if part is not None else {}
 

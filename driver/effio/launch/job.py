@@ -309,7 +309,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> str:
 
 def seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:
     """Writes down how it ended. Where that is impossible the outcome is reported anyway."""
-    code, reason = ExitCode(outcome.exit_code), outcome.reason
+    code, reason = ExitCode.of_number(outcome.exit_code), outcome.reason
     try:
         record.outcome = outcome
         # A job's script seals too; its sums end here, so that none is of a record that was.

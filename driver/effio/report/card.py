@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from effio import text as fmt
+from effio.judge.repetitions import rate_statement
 from effio.report.common.keys import cell_of_each
 from effio.report.common.system import data_directory, mpi_name, ranks_on_nodes
 from effio.report.model import Column, Table, table_of
@@ -151,8 +152,6 @@ def _repetitions(
 ) -> tuple[str, str]:
     """Spread of the repetitions of one measurement, and what is odd about them. Different
     measurements (several sizes) have neither."""
-    from effio.judge.repetitions import rate_statement  # numpy: not at every start
-
     same = len(set(cell_of_each(cells))) == 1
     reported = rate_statement(amounts, seconds) if same else None
     if reported is None:

@@ -18,11 +18,11 @@ from effio.report.common import certainty
 from effio.report.common.system import mpi_name
 from effio.report.model import Headline
 from effio.report.registry import reporter_of
-from effio.store.attempts import Part
 from effio.store.evidence import short_of
 from effio.store.reader import Result
 from effio.store.reading import read_json
 from effio.store.records import Figure
+from effio.store.run_record import CampaignPart
 
 
 class Number(Struct, frozen=True, array_like=True):
@@ -56,7 +56,7 @@ class Claimed(Struct, frozen=True):
     name: str
     path: Path
     benchmark: str
-    part: Part | None
+    part: CampaignPart | None
     ranks: int
     claim: Claim
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Claimed(Struct, frozen=True):
 
 
 def _axes(
-    benchmark: str, part: Part | None, labels: Mapping[str, str], ranks: int
+    benchmark: str, part: CampaignPart | None, labels: Mapping[str, str], ranks: int
 ) -> dict[str, str]:
     """What distinguishes a run from others of its campaign."""
     step = part.step if part is not None else ""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from effio import text as fmt
+from effio.judge.repetitions import are_apart, statement
 from effio.report.common import certainty
 from effio.report.common.counts import ONE_REPETITION, claimed
 from effio.report.common.hints import collective_findings
@@ -333,8 +334,6 @@ def _where_text(where: Mapping[str, object]) -> str:
 def _claimed_write(result: Result, members: Members, fastest: FigureRecord) -> Headline:
     """The run's number as a claim about the files of its place, with the doubt whether it is the
     fastest one."""
-    from effio.judge.repetitions import are_apart, statement  # numpy: not at every start
-
     metric = fastest.metric
     headline = Headline(
         "", metric.value, metric.unit, missing=metric.reason, anchor="library-rates"

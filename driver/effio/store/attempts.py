@@ -43,21 +43,6 @@ def damage_by(
     return f"its result is not complete ({result.status})"
 
 
-class KnownPart(Struct, frozen=True):
-    """A CampaignPart as the index has it: pydantic takes ten times as long to make one."""
-
-    name: str
-    step: str
-    point: str
-    repetition: int
-    axes: dict[str, bool | int | float | str]
-    tags: list[str]
-    access: str
-
-
-Part = CampaignPart | KnownPart
-
-
 class Attempt:
     """What decides whether a run counts, read from its files when it is first needed."""
 
@@ -69,7 +54,7 @@ class Attempt:
         return self._record is not None
 
     @property
-    def part(self) -> Part | None:
+    def part(self) -> CampaignPart | None:
         return self._record.campaign if self._record is not None else None
 
     @property
@@ -111,7 +96,7 @@ class Facts(Struct, frozen=True):
     """What the index keeps of an attempt, as values of JSON. `options` of a run of a campaign are
     left out: its axes say what it did."""
 
-    part: KnownPart | None = None
+    part: CampaignPart | None = None
     tags: Sequence[str] = ()
     has_record: bool = False
     outcome: tuple[str, int, str] | None = None  # status, code, reason
@@ -132,7 +117,7 @@ def facts_of(
     part = record.campaign if record is not None else None
     outcome = record.outcome if record is not None else None
     return {
-        "part": part.model_dump() if part is not None else None,
+        "part": vars(part) if part is not None else None,
         "tags": tags_of(record, said),
         "has_record": record is not None,
         "outcome": (outcome.status, outcome.exit_code, outcome.reason) if outcome else None,
@@ -153,7 +138,7 @@ class KnownAttempt(Attempt):
         return self._known[1].has_record
 
     @property
-    def part(self) -> Part | None:
+    def part(self) -> CampaignPart | None:
         return self._known[1].part
 
     @cached_property

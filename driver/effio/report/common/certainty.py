@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from effio.judge import FEWEST, Interval
+from effio.judge import FEWEST, Interval, repetitions
+from effio.judge.statistics import geometric_mean
 from effio.store.records import Figure
 
 ONCE = "measured once"
@@ -64,16 +65,12 @@ def _are_few(figure: Figure | None) -> bool:
 
 def is_known(figure: Figure | None) -> bool:
     """Whether a statement may be based on this mean."""
-    from effio.judge import repetitions
-
     of = figure.samples if figure is not None else None
     return of is not None and repetitions.is_known(bounds_of(figure), of.count)
 
 
 def are_apart(first: Figure | None, second: Figure | None) -> bool:
     """Whether a difference between two means may be stated."""
-    from effio.judge import repetitions
-
     if not is_known(first) or not is_known(second):
         return False
     return repetitions.are_apart(bounds_of(first), bounds_of(second))
@@ -137,7 +134,5 @@ def factor_of(pairs: Sequence[tuple[float, float]]) -> Factor | None:
     ratios = [a / b for a, b in pairs if a > 0 and b > 0]
     if len(ratios) < FEWEST_PAIRS:
         return None
-    from effio.judge.statistics import geometric_mean  # numpy and scipy: not at every start
-
     found = geometric_mean(ratios)
     return None if found is None else Factor(found.value, found.low, found.high, len(ratios))

@@ -6,17 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from effio import text as fmt
+from effio.judge.repetitions import Statement, rate_statement, statement
 from effio.report.common.keys import cell_of_each
 from effio.report.common.names import differing, place_text
 from effio.report.model import Column, Finding, Quantity, Table, table_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
-
-if TYPE_CHECKING:
-    from effio.judge.repetitions import Statement
 
 _MOST_NAMED = 3
 # Longer tables are shown on the page only, not on the terminal.
@@ -43,8 +40,6 @@ def amount_of(m: Measurement) -> float | None:
 def statement_of(some: Sequence[Measurement]) -> Statement | None:
     """Statement about the repetitions of one measurement; a rate is total amount over total
     time."""
-    from effio.judge.repetitions import rate_statement, statement  # numpy: not at every start
-
     values = [m.rate.value for m in some if m.rate.value is not None]
     amounts = [a for m in some if (a := amount_of(m)) is not None]
     if len(amounts) == len(values) == len(some) and values and min(values) > 0:
