@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from effio.errors import EffioError, ExitCode, pip_install
+from effio.store import safe_files
 from effio.store.index import Index
 from effio.store.table import TABLES, kind_of
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 _TYPES = {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
-def _quoted(name: str, sign: str = '"') -> str:
-    return sign + name.replace(sign, 2 * sign) + sign
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
-def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, file: Path) -> None:
+def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, place: str) -> None:
     """A view of the rows as a file has them, so that of their many columns only those are read that
     the question needs."""
     columns = index.columns(name)
@@ -33,13 +34,13 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, fi
     if not columns:
         database.execute(f'CREATE TABLE {name} ("run" VARCHAR)')
         return
-    with file.open("wb") as stream:
+    file = f"{place}/{name}.jsonl"
+    with Path(file).open("wb") as stream:
         stream.writelines(index.rows(name))
     fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
     named = ", ".join(f"c{c.id} AS {_quoted(c.name)}" for c in columns)
-    place = _quoted(str(file), "'")
     database.execute(
-        f"CREATE VIEW {name} AS SELECT {named} FROM read_json({place}, format = "
+        f"CREATE VIEW {name} AS SELECT {named} FROM read_json('{file}', format = "
         f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = 67108864)"
     )
 
@@ -59,10 +60,12 @@ def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConn
     named = [table for table in TABLES if table in sql.lower()]
     with (
         tempfile.TemporaryDirectory(prefix="effio-query-") as scratch,
+        safe_files.directory(Path(scratch)) as handle,
         duckdb.connect(":memory:") as database,
     ):
         for table in named or TABLES:
-            _make_table(database, table, index, Path(scratch) / f"{table}.jsonl")
+            # DuckDB takes names of files as patterns, and in UTF-8 only; this one has digits alone.
+            _make_table(database, table, index, f"/proc/self/fd/{handle}")
         yield database
 
 
