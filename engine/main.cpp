@@ -187,6 +187,7 @@ constexpr const char* usage_of_plans =
 
 /// `plans`: a campaign of thousands of points starts one program for them, not one for each.
 ExitCode plans(std::istream& lines) {
+    lines.tie(nullptr);  // not a call of the system for each answer
     for (std::string line; std::getline(lines, line);) {
         const Json words = Json::parse(line, nullptr, false);
         const bool are_words =

@@ -362,6 +362,8 @@ def test_plan_is_the_engines_and_runs_nothing(with_engine: Effio) -> None:
     assert not (with_engine.cwd / "effio-runs").exists()
     tight = with_engine.call("plan", "s.toml", "--max-bytes", "31MiB", "--json")
     assert [p["bytes_written"] for p in json.loads(tight.stdout)] == [8 << 20, 8 << 20]
+    # A shared file, then one for each of the two ranks; the engine writes 1.0 and 2.0.
+    assert [p["files"] for p in json.loads(tight.stdout)] == [1, 2]
     tight = with_engine.call("plan", "s.toml", "--max-bytes", "31MiB")
     assert "over the budget: 32 MiB written, the budget is 31 MiB" in tight.stdout
     # Twice the rate, half the time: written and read, 8 MiB each.

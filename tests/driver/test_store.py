@@ -15,8 +15,8 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.errors import EffioError, ExitCode
-from effio.launch.job import default_ranks, judge
-from effio.launch.launchers import Ranks
+from effio.launch.job import judge
+from effio.launch.launchers import Ranks, default_ranks
 from effio.launch.machine import Allocation, Machine
 from effio.launch.watch import Outcome as Watched
 from effio.store.environment import NOT_KEPT, allowed, kept_environment, sed_words

@@ -16,7 +16,8 @@ from effio.campaign.expression import (
 )
 from effio.campaign.file import Campaign, Command, Step, Value
 from effio.campaign.interleave import Sides
-from effio.campaign.points import LAUNCH_AXES, Settings, defaults, in_order
+from effio.campaign.names import LAUNCH_AXES, Settings, defaults
+from effio.campaign.points import in_order
 from effio.config.toml_file import TomlFile, nearest
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.program import Engine

@@ -286,10 +286,12 @@ def template(text: str) -> Template:
 
 def spelled(value: Known) -> str:
     """The value for the engine: integers without a point, others with nine digits."""
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, tuple):
         return ",".join(map(spelled, value))
     whole = math.isfinite(value) and value == int(value)

@@ -11,7 +11,8 @@ from effio.campaign.check import check
 from effio.campaign.expression import Expression, ExpressionError, Known, parse
 from effio.campaign.file import Campaign, load
 from effio.campaign.interleave import interleaved, sides_of
-from effio.campaign.points import Point, Settings, Unit, check_count, points_of, units_of
+from effio.campaign.names import Settings
+from effio.campaign.points import Point, Unit, check_count, points_of, units_of
 from effio.campaign.state import Called
 from effio.config.toml_file import TomlFile, nearest
 from effio.engine.discover import find_engine

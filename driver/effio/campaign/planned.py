@@ -58,9 +58,11 @@ def _members(parent: object, name: str) -> Mapping[str, object]:
 
 def _range(estimate: object, name: str) -> Range | None:
     members = _members(estimate, name)
-    values = [as_number(members.get(n)) for n in ("least", "expected", "most")]
-    known = [v for v in values if v is not None]
-    return Range(*known) if len(known) == len(values) else None
+    least, middle = as_number(members.get("least")), as_number(members.get("expected"))
+    most = as_number(members.get("most"))
+    if least is None or middle is None or most is None:
+        return None
+    return Range(least, middle, most)
 
 
 def _of(point: Point, repetitions: int, plan: object) -> Planned:
@@ -110,24 +112,30 @@ def plan(
         for start in range(0, len(numbers), _AT_ONCE)
     ]
 
-    def ask(part: tuple[Engine, list[int]]) -> list[object]:
+    def ask(part: tuple[Engine, list[int]]) -> list[Planned | EffioError]:
         engine, numbers = part
-        return engine.check_all([command(points[number][0]) for number in numbers])
+        answers = engine.check_all([command(points[number][0]) for number in numbers])
+        return [_found(*points[n], answer) for n, answer in zip(numbers, answers, strict=True)]
 
     # One more than can compute: a part is read while others are planned.
     with ThreadPoolExecutor(1 + min(8, os.cpu_count() or 1)) as pool:
         answers = list(pool.map(ask, parts))
-    plans: dict[int, object] = {}
-    for (_, numbers), found in zip(parts, answers, strict=True):
-        plans.update(zip(numbers, found, strict=True))
-    return [_found(*wanted, plans.get(number)) for number, wanted in enumerate(points)]
+    found: dict[int, Planned | EffioError] = {}
+    for (_, numbers), plans in zip(parts, answers, strict=True):
+        found.update(zip(numbers, plans, strict=True))
+    planned: list[Planned] = []
+    for number, wanted in enumerate(points):
+        one = found.get(number) or Planned(*wanted)
+        if isinstance(one, EffioError):
+            raise one
+        planned.append(one)
+    return planned
 
 
-def _found(point: Point, repetitions: int, plan: object) -> Planned:
-    """`plan` is None where it cannot be made yet."""
+def _found(point: Point, repetitions: int, plan: object) -> Planned | EffioError:
     if isinstance(plan, EffioError):
-        raise EffioError(f"{point.title}: {plan.message}", plan.code, plan.hint)
-    return Planned(point, repetitions) if plan is None else _of(point, repetitions, plan)
+        return EffioError(f"{point.title}: {plan.message}", plan.code, plan.hint)
+    return _of(point, repetitions, plan)
 
 
 @dataclass(frozen=True)

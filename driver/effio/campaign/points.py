@@ -23,9 +23,9 @@ from effio.campaign.expression import (
     meaning,
     parse,
     spelled,
-    template,
 )
 from effio.campaign.file import Campaign, Command, Step
+from effio.campaign.names import LAUNCH_AXES, Names, NamesOfStep, Settings
 from effio.config.toml_file import nearest
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
@@ -33,32 +33,10 @@ from effio.errors import EffioError
 from effio.launch import layouts
 from effio.launch.launchers import Ranks, ranks_of
 
-# Axes that are the launch's, as `effio run` has them, and not the engine's.
-LAUNCH_AXES = ("ranks", "nodes", "ranks-per-node", "engine")
 LATE = "from an earlier step"
 _ID_DIGITS = 16
 OLD_ID_DIGITS = 8
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is the same for all points. `bytes` and `seconds` are the budget; `scale` shrinks
-    shipped campaigns."""
-
-    ranks: Ranks
-    directory: str
-    bytes: int | None = None
-    seconds: float | None = None
-    scale: float = 1.0
-
-    def names(self) -> dict[str, Known]:
-        known: dict[str, Known | None] = {
-            "dir": self.directory,
-            "bytes": self.bytes,
-            "seconds": self.seconds,
-            "scale": self.scale,
-        }
-        return {name: value for name, value in known.items() if value is not None}
+_IDENTITY = json.JSONEncoder(sort_keys=True, default=str)
 
 
 @dataclass(frozen=True)
@@ -97,7 +75,7 @@ class Point:
             "environment": sorted(self.environment.items()),
             "setup": self.commands(self.step.setup) if self.step.setup else [],
         }
-        return json.dumps(what, sort_keys=True, default=str)
+        return _IDENTITY.encode(what)
 
     @cached_property
     def id(self) -> str:
@@ -193,95 +171,6 @@ def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:
 def _form(text: str) -> str:
     number = as_number(text)
     return text if number is None else spelled(number)
-
-
-@dataclass(frozen=True, eq=False)
-class Names(Mapping[str, Known]):
-    """What expressions of a point can refer to; values are found when they are needed, in any
-    order."""
-
-    campaign: Campaign
-    step: Step
-    chosen: Mapping[str, Value]
-    settings: Settings
-    info: BenchmarkInfo | None
-    late: Mapping[str, Value] = field(default_factory=dict)
-    _asked: list[str] = field(default_factory=list, compare=False)
-
-    @cached_property
-    def _written(self) -> dict[str, Value]:
-        """The names as the file has them; a name nearer to the point hides a farther one. Names of
-        the launch are never those of options that are called the same."""
-        step = self.step
-        launch = {"ranks": step.ranks, "nodes": step.nodes, "ranks_per_node": step.ranks_per_node}
-        options = {n: v for n, v in step.options.items() if n not in LAUNCH_AXES}
-        merged: dict[str, Value | None] = {
-            **self.campaign.values,
-            **step.values,
-            **options,
-            **launch,
-            **self.chosen,
-        }
-        return {identifier(k): v for k, v in merged.items() if v is not None}
-
-    @cached_property
-    def _outside(self) -> dict[str, Known]:
-        """What the campaign was called with."""
-        given = self.settings.ranks
-        launch = {"ranks": given.total, "nodes": given.nodes, "ranks_per_node": given.per_node}
-        known = {name: value for name, value in launch.items() if value is not None}
-        return {
-            **defaults(self.info),
-            **self.settings.names(),
-            **known,
-            "tags": (*self.campaign.tags, *self.step.tags),
-        }
-
-    def __getitem__(self, name: str) -> Known:
-        if name in self.late:
-            return self.late[name]
-        if name in self.step.earlier:
-            raise NotYetKnownError(name)
-        # In its own definition a name is that of outside: ranks = "{min(ranks, 2)}".
-        if name in self._written and not (self._asked[-1:] == [name] and name in self._outside):
-            return self.found(name)
-        return self._outside[name]
-
-    def found(self, name: str) -> Known:
-        """The value of a name that the file defines."""
-        if name in self._asked:
-            way = " -> ".join([*self._asked[self._asked.index(name) :], name])
-            raise ExpressionError(f"'{name}' refers to itself: {way}")
-        self._asked.append(name)
-        try:
-            written = self._written[name]
-            return template(written).value(self) if isinstance(written, str) else written
-        finally:
-            self._asked.pop()
-
-    def option(self, name: str) -> Known:
-        """The value of an engine option that has the name of a launch setting."""
-        written = self.step.options[name]
-        return template(written).value(self) if isinstance(written, str) else written
-
-    def text(self, written: str) -> str:
-        return template(written).text(self)
-
-    def __iter__(self) -> Iterator[str]:
-        yield from dict.fromkeys((*self._written, *self._outside, *self.step.earlier))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
-def defaults(info: BenchmarkInfo | None) -> dict[str, Known]:
-    """What the engine takes for options that are not given, as far as it is known before a run."""
-    options = info.options if info is not None else ()
-    return {
-        identifier(o.name): o.default
-        for o in options
-        if o.default and not o.automatic and o.name not in LAUNCH_AXES
-    }
 
 
 def _whole(names: Names, name: str) -> int | None:
@@ -417,9 +306,9 @@ def points_of(campaign: Campaign, engine: Engine, settings: Settings) -> list[Po
     check_count(campaign)
     found: list[Point] = []
     for step in in_order(campaign):
-        info = engine.info.benchmark(step.benchmark)
+        of_step = NamesOfStep(campaign, step, settings, engine.info.benchmark(step.benchmark))
         for chosen, crossed in expand(step):
-            names = Names(campaign, step, chosen, settings, info)
+            names = Names(of_step, chosen)
             try:
                 if not (crossed and _excluded(names)):
                     found.append(_point(names))

@@ -15,7 +15,8 @@ from effio.campaign.budget import TimeBudget
 from effio.campaign.earlier import NoValueError, values_of
 from effio.campaign.expression import Value
 from effio.campaign.file import Campaign, Step
-from effio.campaign.points import Names, Point, Settings, Unit
+from effio.campaign.names import Names, NamesOfStep, Settings
+from effio.campaign.points import Point, Unit
 from effio.campaign.state import CampaignFolder, UnitState, damage_of, end_of
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
@@ -359,7 +360,7 @@ def run_campaign(
     cleaned up.
     """
     campaign = order.campaign
-    outside = Names(campaign, campaign.step[0], {}, order.settings, None)
+    outside = Names(NamesOfStep(campaign, campaign.step[0], order.settings, None), {})
 
     def around(what: str, commands: Sequence[Sequence[str]]) -> str:
         words = [[outside.text(word) for word in command] for command in commands]

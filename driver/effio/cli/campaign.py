@@ -52,7 +52,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import job
 from effio.launch.batch import batch_names, wanted_batch_system
 from effio.launch.choose import NoLauncherError, wanted_launcher
-from effio.launch.launchers import Ranks
+from effio.launch.launchers import Ranks, default_ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
@@ -178,8 +178,8 @@ def _order(
     machine = find_machine()
     quiet = values["quiet"] or values["print_command"] or values["plan"]
 
-    def default_ranks() -> Ranks:
-        ranks, chosen = job.default_ranks(
+    def ranks_here() -> Ranks:
+        ranks, chosen = default_ranks(
             values["ranks"], values["nodes"], values["ranks_per_node"], machine
         )
         if chosen and not quiet:
@@ -194,7 +194,7 @@ def _order(
             f"{folder.path} is already the campaign of {before.file}",
             hint="name this one: --name WORD",
         )
-    study = study_of(path, asked_of(values), engine, default_ranks, lambda _: before)
+    study = study_of(path, asked_of(values), engine, ranks_here, lambda _: before)
     model = job.Request(
         engine=engine,
         benchmark=study.campaign.step[0].benchmark,

@@ -16,7 +16,7 @@ from effio.engine.discover import PROGRAM, find_engine
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import find_batch_system
 from effio.launch.choose import choose_launcher, wanted_launcher
-from effio.launch.job import default_ranks
+from effio.launch.launchers import default_ranks
 from effio.launch.machine import find_machine
 
 _SITE = "effio-site.toml"

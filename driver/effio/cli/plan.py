@@ -18,7 +18,7 @@ from effio.cli.complete import complete_campaign
 from effio.cli.options import GroupedCommand, GroupedOption
 from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.engine.discover import find_engine
-from effio.launch import job
+from effio.launch.launchers import default_ranks
 from effio.launch.machine import find_machine
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
@@ -31,9 +31,7 @@ def _run(campaign: str, **values: Any) -> None:
         path_of(campaign),
         asked,
         engine,
-        lambda: job.default_ranks(asked.ranks, asked.nodes, asked.ranks_per_node, find_machine())[
-            0
-        ],
+        lambda: default_ranks(asked.ranks, asked.nodes, asked.ranks_per_node, find_machine())[0],
     )
     machine = {f"plan-{name}": values[name] for name in ("rate", "memory", "free")}
     print_plan(study, machine, values["commands"], form_of(values))

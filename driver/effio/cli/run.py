@@ -31,6 +31,7 @@ from effio.launch.batch import (
     wanted_batch_system,
 )
 from effio.launch.choose import NoLauncherError, wanted_launcher
+from effio.launch.launchers import default_ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
@@ -167,7 +168,7 @@ def _request(
         engine = find_engine(values["engine"])
     if not all(c.isalnum() or c in "-_." for c in values["label"]):
         raise EffioError("--label: letters, digits, '-', '_' and '.' only")
-    ranks, chosen = job.default_ranks(
+    ranks, chosen = default_ranks(
         values["ranks"], values["nodes"], values["ranks_per_node"], machine
     )
     if chosen and not (values["quiet"] or values["print_command"]):

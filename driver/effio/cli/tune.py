@@ -28,7 +28,7 @@ from effio.engine.program import Engine
 from effio.errors import ANOTHER_PLACE, MAKE_SPACE, EffioError, ExitCode
 from effio.launch import job
 from effio.launch.choose import wanted_launcher
-from effio.launch.launchers import Ranks
+from effio.launch.launchers import Ranks, default_ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
@@ -227,7 +227,7 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     info = engine.info.benchmark(written.benchmark)
     if info is not None and any(o.name == "dir" for o in info.options):
         overrides["dir"] = place
-    ranks, chosen = job.default_ranks(
+    ranks, chosen = default_ranks(
         values["ranks"], values["nodes"], values["ranks_per_node"], find_machine()
     )
     if chosen and not values["quiet"]:

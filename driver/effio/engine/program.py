@@ -67,9 +67,10 @@ class Command:
 
     def line(self) -> bytes:
         """The words as a line of JSON; empty if it cannot hold them: NUL, and what is not UTF-8."""
-        text = json.dumps(self.words(), ensure_ascii=False)
+        words = self.words()
         try:
-            return b"" if "\\u0000" in text else f"{text}\n".encode()
+            line = msgspec.json.encode(words) + b"\n"
+            return b"" if any("\0" in word for word in words) else line
         except UnicodeEncodeError:
             return b""
 

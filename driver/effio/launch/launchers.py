@@ -14,6 +14,8 @@ from effio.engine.mpi import Mpi
 from effio.errors import EffioError
 from effio.launch.machine import Machine
 
+_DEFAULT_RANKS = 4
+
 
 @dataclass(frozen=True)
 class Ranks:
@@ -35,6 +37,32 @@ def ranks_of(total: int | None, nodes: int | None, per_node: int | None) -> Rank
         return Ranks(total or nodes * per_node, nodes, per_node)
     assert total is not None
     return Ranks(total, nodes, per_node)
+
+
+def default_ranks(
+    total: int | None, nodes: int | None, per_node: int | None, machine: Machine
+) -> tuple[Ranks, str]:
+    """Fills in what was not given; the second value says how, if something was chosen."""
+    if total is not None or (nodes is not None and per_node is not None):
+        return ranks_of(total, nodes, per_node), ""
+    allocation = machine.allocation
+    if allocation is not None:
+        where = f"{allocation.system} job {allocation.job_id}"
+        if nodes is None and per_node is not None and allocation.nodes:
+            return Ranks(allocation.nodes * per_node, allocation.nodes, per_node), ""
+        if allocation.ranks:
+            return Ranks(allocation.ranks, nodes, per_node), (
+                f"{fmt.count_of(allocation.ranks, 'rank')}, as {where}"
+            )
+    if nodes is not None or per_node is not None:
+        raise EffioError(
+            "give --ranks, or both --nodes and --ranks-per-node", hint="effio run BENCHMARK --help"
+        )
+    chosen = min(machine.cores, _DEFAULT_RANKS)
+    return Ranks(chosen), (
+        f"{fmt.count_of(chosen, 'rank')} (this machine has {fmt.count_of(machine.cores, 'core')}; "
+        "--ranks to change)"
+    )
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,11 @@ def as_number(value: object) -> float | None:
 
 
 def as_count(value: object) -> int:
-    """The same as a whole number; 0 if it is none."""
-    return value if isinstance(value, int) and as_number(value) is not None else 0
+    """The same as a whole number, which the engine may write as 8.0; 0 if it is none."""
+    number = as_number(value)
+    if number is None or not number.is_integer():
+        return 0
+    return value if isinstance(value, int) else int(number)
 
 
 # They cannot refer to themselves, so the garbage collector need not look at them.
