@@ -35,7 +35,8 @@ from effio.store.tidy import tidy, tidy_kept
 class UnitDone:
     """Outcome of a unit. `reason` explains a missing result. `before`: an earlier call did it.
     `cut_short`: its own time ran out; `not_run`: the campaign ended before it started;
-    `no_use`: what comes after it would fail in the same way."""
+    `no_use`: what comes after it would fail in the same way. `stop_wished`: the user asked to stop,
+    though this one ended by itself, and others are left."""
 
     unit: Unit
     code: ExitCode
@@ -46,6 +47,7 @@ class UnitDone:
     said: bool = False  # the engine has already printed the reason
     not_run: bool = False
     no_use: bool = False
+    stop_wished: bool = False
 
     def result(self) -> Result | None:
         with contextlib.suppress(ResultError):
@@ -145,7 +147,7 @@ class CampaignRun:
                 + ended.code.name.lower()
                 + (f": {ended.reason}" if ended.reason and not ended.said else "")
             )
-            if ended.code == ExitCode.RESULTS:
+            if ended.code == ExitCode.RESULTS or ended.stop_wished:
                 break
             if ended.no_use:
                 why = f"{self._title(unit)} could not continue"
@@ -308,7 +310,7 @@ class CampaignRun:
             self.reported = True
             if finished.forbidden and request.machine.allocation is None:
                 raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
-            if finished.code != ExitCode.IO_ERROR:
+            if finished.code != ExitCode.IO_ERROR or finished.stop_wished:
                 break
         code = ExitCode.DONE if finished.out_of_time else finished.code
         return UnitDone(
@@ -319,6 +321,7 @@ class CampaignRun:
             cut_short=finished.out_of_time,
             said=finished.said,
             no_use=self._is_hopeless(finished),
+            stop_wished=finished.stop_wished and left > 1,
         )
 
     def _is_hopeless(self, finished: job.Finished) -> bool:
@@ -380,7 +383,7 @@ def run_campaign(
 def code_of(done: Sequence[UnitDone]) -> ExitCode:
     """The code of the whole: that of an interruption, else of the first run that failed."""
     codes = [one.code for one in done if one.code != ExitCode.DONE]
-    if ExitCode.INTERRUPTED in codes:
+    if ExitCode.INTERRUPTED in codes or any(one.stop_wished for one in done):
         return ExitCode.INTERRUPTED
     return codes[0] if codes else ExitCode.DONE
 

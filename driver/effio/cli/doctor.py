@@ -152,6 +152,8 @@ def _try(launcher: Launcher, ranks: Ranks, engine: Path, *words: str) -> _Tried:
                 ).run()
             except EffioError as error:
                 return _Tried(error=error)
+        if outcome.stop_wished:
+            raise KeyboardInterrupt
         with contextlib.suppress(EffioError, OSError):
             return _Tried(outcome, read_result(path))
         return _Tried(outcome)

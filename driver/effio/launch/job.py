@@ -22,7 +22,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import commands, layouts, placer, refusal, watch
 from effio.launch.batch import explained
 from effio.launch.choose import choose_launcher
-from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
+from effio.launch.launchers import Launch, Launcher, Ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine
 from effio.launch.places import ranks_stay_here, refuse_more_nodes, refuse_too_many
@@ -36,7 +36,6 @@ from effio.store.run_record import AbilityPart, CampaignPart, Outcome, RunRecord
 from effio.store.shared_probes import directories_in
 from effio.store.tidy import tidy_within
 
-_DEFAULT_RANKS = 4
 _PATIENCE_TO_REMOVE = 30.0  # seconds
 _REFUSED = "refused"  # the engine left no result
 # The engine says so when its result file takes no more.
@@ -77,33 +76,8 @@ class Finished:
     refused: bool = False  # by the engine, before anything was done
     said: bool = False  # the engine has already printed the reason
     out_of_time: bool = False
+    stop_wished: bool = False  # by the user, be it that the run ended by itself before
     forbidden: bool = False  # not started, in words of a machine that wants a batch job
-
-
-def default_ranks(
-    total: int | None, nodes: int | None, per_node: int | None, machine: Machine
-) -> tuple[Ranks, str]:
-    """Fills in what was not given; the second value says how, if something was chosen."""
-    if total is not None or (nodes is not None and per_node is not None):
-        return ranks_of(total, nodes, per_node), ""
-    allocation = machine.allocation
-    if allocation is not None:
-        where = f"{allocation.system} job {allocation.job_id}"
-        if nodes is None and per_node is not None and allocation.nodes:
-            return Ranks(allocation.nodes * per_node, allocation.nodes, per_node), ""
-        if allocation.ranks:
-            return Ranks(allocation.ranks, nodes, per_node), (
-                f"{fmt.count_of(allocation.ranks, 'rank')}, as {where}"
-            )
-    if nodes is not None or per_node is not None:
-        raise EffioError(
-            "give --ranks, or both --nodes and --ranks-per-node", hint="effio run BENCHMARK --help"
-        )
-    chosen = min(machine.cores, _DEFAULT_RANKS)
-    return Ranks(chosen), (
-        f"{fmt.count_of(chosen, 'rank')} (this machine has {fmt.count_of(machine.cores, 'core')}; "
-        "--ranks to change)"
-    )
 
 
 def plain_command(request: Request) -> str:
@@ -222,6 +196,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         said=bool(outcome.reason) and any(outcome.reason in line for line in watched.last_words),
         # The run may have ended in order just before the time was up.
         out_of_time=watched.out_of_time > 0 and outcome.status != "done",
+        stop_wished=watched.stop_wished,
         forbidden=finished.not_started and refusal.wants_a_job(watched.last_words),
     )
 

@@ -80,6 +80,8 @@ def tried(request: job.Request, runs: Store, view: LiveView) -> job.Request:
     view.message("trying whether the MPI library can do this, in a short separate job")
     finished = job.run_here(trial, runs, view)
     word = _found(finished.folder) if finished.code == ExitCode.DONE else None
+    if word and finished.stop_wished:
+        raise EffioError("interrupted before the run itself", ExitCode.INTERRUPTED)
     if word:
         return with_word(request, word)
     _tidy(finished.folder)

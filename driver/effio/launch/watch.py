@@ -57,6 +57,7 @@ class Outcome:
     code: int = 0
     seconds: float = 0
     interrupted: bool = False
+    stop_wished: bool = False  # the user asked to stop, be it that the run ended by itself
     out_of_time: float = 0  # its time limit in seconds if that was exceeded
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
@@ -157,6 +158,7 @@ class Watch:
         self._patience = patience or Patience()
         self._quiet = quiet
         self._wishes = 0  # to stop, so far
+        self._asked = False  # by the user
         self._kept = -_PROGRESS_EVERY_SECONDS  # when progress was last written down
 
     def run(self, base: Mapping[str, str] = os.environ) -> Outcome:
@@ -195,10 +197,12 @@ class Watch:
         outcome.code = process.returncode
         outcome.seconds = time.monotonic() - started
         outcome.interrupted = self._wishes > 0 and not outcome.out_of_time
+        outcome.stop_wished = self._asked or outcome.interrupted
         return outcome
 
     def _count_request(self) -> None:
         self._wishes += 1
+        self._asked = True
 
     def _attend(
         self,

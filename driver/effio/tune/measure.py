@@ -104,6 +104,7 @@ class Runner:
     number: int = 0
     looked_up: int = 0
     reported: bool = False
+    stop_wished: bool = False  # while a run went on that then ended by itself
 
     def __call__(self, trial: Trial) -> Reading:
         self.number += 1
@@ -111,6 +112,8 @@ class Runner:
         if known is not None:
             self.looked_up += 1
             return known
+        if self.stop_wished:
+            raise StoppedError("stopped between two runs")
         reading = self._run(trial)
         # What keeps the whole from being measured may be mended before it continues.
         if not (reading.fault and trial.name == DEFAULT.id):
@@ -148,6 +151,7 @@ class Runner:
         with self.view(title, above) as live:
             finished = job.run_here(self.request(trial), self.folder.runs, live)
         self.reported = True
+        self.stop_wished = finished.stop_wished
         if finished.code == ExitCode.INTERRUPTED:
             raise StoppedError(finished.reason)
         if finished.code == ExitCode.RESULTS:
