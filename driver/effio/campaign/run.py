@@ -182,8 +182,8 @@ class CampaignRun:
 
     def _take_up(self) -> None:
         """Ends and tidies what a driver left that was killed."""
-        for attempt in self.folder.own_attempts():
-            if attempt.id in self.order.known or attempt.is_sealed:
+        for attempt in self.folder.own_attempts(self.order.known):
+            if attempt.is_sealed:
                 continue
             record = attempt.record()
             part = record.campaign if record is not None else None

@@ -15,7 +15,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -124,15 +124,16 @@ class CampaignFolder:
     def label(self, unit: Unit) -> str:
         return f"{self.name}-{unit.label}"
 
-    def attempts(self) -> dict[str, list[RunFolder]]:
-        """The attempts of every "<benchmark>-<label>", the oldest first."""
+    def attempts(self, without: Container[str] = ()) -> dict[str, list[RunFolder]]:
+        """The attempts of every "<benchmark>-<label>", the oldest first, without those of these
+        ids."""
         found: dict[str, list[tuple[str, int, RunFolder]]] = {}
         try:
             names = os.listdir(self.runs.root)  # noqa: PTH208  ten thousand names, no objects
         except OSError:
             return {}
         for name in names:
-            parts = _ATTEMPT.fullmatch(name)
+            parts = None if name in without else _ATTEMPT.fullmatch(name)
             if parts is not None:
                 one = (name[:16], int(parts[2] or 1), RunFolder(self.runs.root / name))
                 found.setdefault(parts[1], []).append(one)
@@ -145,9 +146,8 @@ class CampaignFolder:
         """This campaign's runs that were made as jobs and whose end is not known yet. `known`:
         attempts by the ids of their folders, which need not be read."""
         found = []
-        for attempt in self.own_attempts():
-            if known and attempt.id in known and known[attempt.id].outcome is not None:
-                continue
+        over = {name for name, one in (known or {}).items() if one.outcome is not None}
+        for attempt in self.own_attempts(over):
             record = attempt.record()
             if record is None or record.batch is None or record.outcome is not None:
                 continue
@@ -155,10 +155,10 @@ class CampaignFolder:
                 found.append(attempt)
         return found
 
-    def own_attempts(self) -> Iterator[RunFolder]:
+    def own_attempts(self, without: Container[str] = ()) -> Iterator[RunFolder]:
         """Attempts whose names have the campaign's; a few may belong to a campaign of a similar
-        name."""
-        for key, attempts in self.attempts().items():
+        name. Without those of these ids."""
+        for key, attempts in self.attempts(without).items():
             if f"-{self.name}-" in key:
                 yield from attempts
 
