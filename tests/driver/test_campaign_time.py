@@ -102,6 +102,15 @@ def test_a_quick_check_ends_in_time_and_shows_what_is_known(with_engine: Effio, 
     assert "left:" not in done.stdout  # it cannot be continued
 
 
+def test_of_many_runs_that_do_not_start_ten_are_named(with_engine: Effio, runs: Runs) -> None:
+    write_campaign(with_engine, STEP + f"[step.sweep]\nsegments = {list(range(1, 21))}\n")
+    done = run_campaign(with_engine, "--time", "60s", code=4)
+    # Two take more than 60 s.
+    assert done.stderr.count(": not run: the time limit") == 10
+    assert "8 more runs are not run: the time limit of 60 s is reached" in done.stderr
+    assert "left:   18 runs; the same command continues" in done.stdout
+
+
 def test_a_campaign_that_can_continue_says_what_is_left(with_engine: Effio, runs: Runs) -> None:
     write_campaign(with_engine, "seconds = 60\n" + STEPS)
     # `seconds` in the file is the expected time; --time is a limit.

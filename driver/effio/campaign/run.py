@@ -30,6 +30,9 @@ from effio.store.reader import Result, ResultError
 from effio.store.run_record import CampaignPart
 from effio.store.tidy import tidy, tidy_kept
 
+# Runs that did not start any more; of the others their number is enough.
+_MOST_NAMED = 10
+
 
 @dataclass(frozen=True)
 class UnitDone:
@@ -170,8 +173,10 @@ class CampaignRun:
 
     def _not_run(self, units: Sequence[Unit], reason: str) -> list[UnitDone]:
         why = f"not run: {reason}"
-        for unit in units:
+        for unit in units[:_MOST_NAMED]:
             self.say(f"{self._title(unit)}: {why}")
+        if (more := len(units) - _MOST_NAMED) > 0:
+            self.say(f"{fmt.count_of(more, 'more run is', 'more runs are')} {why}")
         return [UnitDone(unit, ExitCode.DONE, why, not_run=True) for unit in units]
 
     def _remove_kept(self) -> None:
