@@ -61,6 +61,18 @@ def test_a_campaign_goes_no_further_and_can_continue(single: Effio) -> None:
     assert len(runs_of(single)) == 3
 
 
+def test_a_stop_while_the_commands_of_a_step_run_shows_what_was_done(single: Effio) -> None:
+    command = '["sh", "-c", "[ -e go ] || [ ! -e ready ] || kill -INT $PPID; touch ready"]'
+    write_campaign(single, SWEEP.replace("ranks = 1", f"ranks = 1\nsetup = [{command}]"))
+    done = run_campaign(single, code=4)
+    assert "Traceback" not in done.stderr
+    assert "left:   1 run; the same command continues" in done.stdout
+    (single.cwd / "go").touch()
+    run_campaign(single)
+    states = [record_of(run)["outcome"]["status"] for run in runs_of(single)]
+    assert states.count("done") == 3
+
+
 def test_a_run_that_was_stopped_by_its_time_is_the_last_as_well(
     single: Effio, monkeypatch: pytest.MonkeyPatch
 ) -> None:

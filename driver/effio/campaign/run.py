@@ -141,7 +141,10 @@ class CampaignRun:
                 limit = fmt.elapsed(self.budget.limit or 0)
                 done += self._not_run(wanted[number:], f"the time limit of {limit} is reached")
                 break
-            ended = self._one(unit, already + number + 1, len(wanted) - number)
+            try:
+                ended = self._one(unit, already + number + 1, len(wanted) - number)
+            except KeyboardInterrupt:  # the launcher was not running, which hears it otherwise
+                ended = UnitDone(unit, ExitCode.INTERRUPTED, "stopped before or after its launch")
             done.append(ended)
             if ended.code == ExitCode.INTERRUPTED:
                 break
