@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from fnmatch import fnmatch
@@ -10,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from driver.conftest import Effio
+from effio.judge.gather import counting_of, read_run
+from effio.report.campaign import CampaignRuns
+from effio.report.claims import claimed
+from effio.store.attempts import attempts_in
 from effio.store.folder import Store
+from effio.store.reader import ResultError
 
 HEAD = 'title = "t"\npurpose = "p"\n'
 STEP = '[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 1\n'
@@ -25,6 +31,15 @@ def runs_of(effio: Effio, campaign: str = "s") -> list[Path]:
     """Runs in the order in which they were made, also where several are of one second."""
     folders = Store(effio.cwd / "effio-runs").folders()
     return [f.path for f in folders if fnmatch(f.id, f"2*-ior-{campaign}-*")]
+
+
+def read_runs(root: Path, campaign: str, every: bool = False) -> CampaignRuns:
+    """What the pages of a campaign are made of, from the files of its runs instead of the index."""
+    found = []
+    for folder in counting_of(attempts_in(Store(root)), campaign, every):
+        with contextlib.suppress(ResultError):
+            found.append(claimed(read_run(folder.result_path, {})))
+    return CampaignRuns(found)
 
 
 def record_of(run: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from driver import made
+from driver.campaigns import read_runs
 from driver.conftest import Effio
 from effio.campaign.file import load
 from effio.campaign.state import scale_of
@@ -23,9 +24,7 @@ from effio.report.campaign import (
     measured_points,
     numbers_section,
     points_table,
-    runs_of,
 )
-from effio.report.claims import claimed
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (
@@ -98,7 +97,7 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
             refused = {"valid": False, "reasons": ["too few bytes"]}
             lines.append(line | (refused if pattern == "refused" else {}))
         made.write(folder / "result.jsonl", [*lines, made.end()])
-    runs = runs_of(Store(tmp_path).folders(), "nightly")
+    runs = read_runs(tmp_path, "nightly")
     numbers = numbers_section(load(tmp_path / "nightly.toml")[0], runs)
     report = campaign_report("nightly", runs, numbers=numbers)
     assert report.sections[0].id == "numbers"
@@ -117,8 +116,8 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
 
 def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
     _sweep(tmp_path)
-    runs = runs_of(Store(tmp_path).folders(), "nightly")
-    assert len(runs) == 18
+    runs = read_runs(tmp_path, "nightly")
+    assert len(runs.claimed) == 18
     report = campaign_report("nightly", runs, tmp_path / "campaigns" / "nightly" / "report.html")
     (figure,) = report.figures()
     assert isinstance(figure, Figure)
@@ -139,7 +138,7 @@ def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
 
 def test_axes_of_a_scaled_campaign_say_so(tmp_path: Path) -> None:
     _sweep(tmp_path)
-    runs = runs_of(Store(tmp_path).folders(), "nightly")
+    runs = read_runs(tmp_path, "nightly")
     report = campaign_report("nightly", runs, scale=0.01)
     (figure,) = report.figures()
     assert figure.x.title == "block (before --scale 0.01)"
@@ -180,7 +179,7 @@ def test_runs_with_different_numbers_have_no_mean(tmp_path: Path) -> None:
         run = made.run_line(benchmark="ior", started=f"2026-01-{day:02d}T00:00:00Z")
         number = made.figure(f"{name}_bandwidth", rate, benchmark="ior", where={})
         made.write(folder / "result.jsonl", made.numbered([run, number, made.end()]))
-    points = measured_points(runs_of(Store(tmp_path).folders(), "nightly", every=True))
+    points = measured_points(read_runs(tmp_path, "nightly", every=True).claimed)
     assert [(p.figure, p.values) for p in points] == [
         ("write_bandwidth", [10 * MB]), ("read_bandwidth", [90 * MB]),
     ]  # fmt: skip
@@ -202,10 +201,10 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     # b_eff_io reports by its own rules whether it is valid, and where its bytes were.
     (last,) = store.glob("202601*02T*")
     made.write(last / "result.jsonl", made.b_eff_io())
-    runs = runs_of(Store(store).folders(), "nightly")
+    runs = read_runs(store, "nightly")
     (effio.cwd / "rules.toml").write_text(RULES)
     rules = load_rules(str(effio.cwd / "rules.toml"))
-    judged = accept(rules, runs)
+    judged = accept(rules, runs.judged())
     report = campaign_report("nightly", runs, rules=rules)
     (verdict,) = [f for f in report.findings if f.anchor == "acceptance"]
     assert verdict.text.startswith(f"By the rules of Promised: {judged.verdict}")
@@ -228,7 +227,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     done = effio.call("report", "nightly", "--rules", "rules.toml", "-o", "page.html")
     assert done.returncode == 0, done.stderr
     assert "By the rules of Promised" in (effio.cwd / "page.html").read_text()
-    done = effio.call("report", runs[0].path, "--rules", "rules.toml")
+    done = effio.call("report", runs.claimed[0].path, "--rules", "rules.toml")
     assert done.returncode == 2
     assert "--rules applies to a campaign only" in done.stderr
 
@@ -242,7 +241,7 @@ def test_copied_runs_have_the_page_of_their_campaign(effio: Effio) -> None:
         assert (done.returncode, done.stdout) == (0, "report: effio-report.html\n"), done.stderr
         page = effio.cwd / "effio-report.html"
         text = page.read_text()
-        first = runs_of(Store(store).folders(), "nightly")[0]
+        first = read_runs(store, "nightly").claimed[0]
         assert "nightly" in text
         assert f"effio-runs/{first.name}" in text
         page.unlink()
@@ -294,8 +293,8 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
         mpi = "Open MPI v4.1.4" if i < 7 else "Open MPI v5.0.0"
         _run(tmp_path, i + 1, (100 + n if i < 7 else 80 + n) * MB, mpi=mpi)
     _run(tmp_path, 20, None, mpi="Open MPI v5.0.0")
-    runs = runs_of(Store(tmp_path).folders(), "nightly", every=True)
-    trend = trend_of("nightly", list(map(claimed, runs)))
+    runs = read_runs(tmp_path, "nightly", every=True)
+    trend = trend_of("nightly", runs.claimed)
     assert trend.left_out == 1
     (course,) = trend.courses
     assert [night.day for night in course.nights][:2] == ["2026-01-01", "2026-01-02"]
@@ -344,8 +343,8 @@ def test_trend_on_the_terminal_and_without_its_library(
     assert data["schema"] == "effio-trend/1"
     assert data["values"][0]["changes"] == [{"night": "2026-01-05", "before": 100e6, "after": 70e6}]
     monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
-    runs = runs_of(Store(store).folders(), "nightly", every=True)
-    reported = trend_of("n", list(map(claimed, runs)))
+    runs = read_runs(store, "nightly", every=True)
+    reported = trend_of("n", runs.claimed)
     assert "change points need ruptures" in reported.missing
     assert "change points need ruptures" in trend_report(reported).findings[0].text.lower()
 

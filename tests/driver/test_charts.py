@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from driver import made
+from driver.campaigns import read_runs
 from driver.conftest import Effio
 from effio.campaign.file import Chart, load_shipped, shipped
-from effio.report.campaign import runs_of
 from effio.report.charts import Measured, chart_blocks, charts_section
 from effio.report.draw import styles_of
 from effio.report.model import Figure, Section
-from effio.store.folder import Store
 
 MB = 1_000_000
 TEXT = """title = "t"
@@ -73,7 +72,7 @@ def _section(store: Path, **more: Any) -> Section:
         "curves": ("layout", "collective"), "dashed": {"collective": True},
         "against": {"layout": "compact", "collective": False},
     }  # fmt: skip
-    found = charts_section([Chart(**(chart | more))], runs_of(Store(store).folders(), "s"))
+    found = charts_section([Chart(**(chart | more))], read_runs(store, "s"))
     assert found is not None
     return found
 

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from driver import made
+from driver.campaigns import read_runs
 from driver.drawn import Drawn, drawn
 from driver.test_accept import ior
 from driver.test_compare import night, run
@@ -27,14 +28,12 @@ from effio.judge.rules import load_rules
 from effio.judge.samples import Judged, Side
 from effio.report.acceptance import acceptance_section
 from effio.report.build import report_of
-from effio.report.campaign import campaign_report, runs_of
+from effio.report.campaign import campaign_report
 from effio.report.charts import charts_section
-from effio.report.claims import claimed
 from effio.report.comparison import comparison_section
 from effio.report.model import Headline, Report, Section
 from effio.report.trend import trend_of, trend_report
 from effio.report.tuning import tuning_section
-from effio.store.folder import Store
 from effio.store.reader import read_result
 from effio.tune.record import TuningRecord, record_of
 from effio.tune.search import Reading, Search, Terms, Trial
@@ -78,7 +77,7 @@ def _campaign(store: Path) -> Report:
         for rep, off in enumerate(AROUND):
             _keep(store, "swept", 1, rep, (rate + off) * MB, {"block": block, "direct": "off"})
     _keep(store, "swept", 1, 0, 10 * MB, {"block": "1MiB", "direct": "on"})
-    runs = runs_of(Store(store).folders(), "swept")
+    runs = read_runs(store, "swept")
     chart = Chart(
         name="asked", title="Asked", steps=("a",), access=("write",), over="block",
         curves=("direct",), against={"direct": "off"},
@@ -94,8 +93,8 @@ def _trend(store: Path) -> Report:
     for day, level in enumerate(LEVELS, 1):
         for rep, off in enumerate(AROUND if day != 2 else (0,)):
             _keep(store, "nightly", day, rep, (level + off) * MB, {})
-    runs = runs_of(Store(store).folders(), "nightly", every=True)
-    return trend_report(trend_of("nightly", list(map(claimed, runs))))
+    runs = read_runs(store, "nightly", every=True)
+    return trend_report(trend_of("nightly", runs.claimed))
 
 
 def _tuning() -> TuningRecord:

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from driver import made
+from driver.campaigns import read_runs
 from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.judge import gather
-from effio.report.campaign import runs_of
 from effio.report.claims import claimed
 from effio.report.indexed import Indexed
 from effio.report.listing import line_of
@@ -220,7 +220,7 @@ def _same_answers(root: Path, make: Callable[[], Indexed]) -> None:
         assert _plain(everything) == _plain(_read(root, [str(root)]))
     for campaign in ("sweep", "other"):
         for every in (False, True):
-            read = list(map(claimed, runs_of(Store(root).folders(), campaign, every)))
+            read = read_runs(root, campaign, every).claimed
             known = make().of_campaign(campaign, every)
             known.sort(key=lambda run: (run.started, run.name))
             assert _plain(([], known)) == _plain(([], read))

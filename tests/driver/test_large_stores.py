@@ -5,14 +5,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from driver.campaigns import read_runs
 from driver.conftest import Effio
 from driver.runs import with_one_rank
+from effio.judge.rules import load_rules
+from effio.report.campaign import campaign_report
+from effio.report.html import render
+from effio.report.model import Report
+from effio.report.trend import trend_of, trend_report
+from effio.serve.app import App
 from effio.serve.shelf import Shelf
 from effio.store import safe_files
 from engines import Engine
@@ -93,6 +101,8 @@ _OF = {number: f"{stores.CAMPAIGN}:segments={number}" for number in (3, 4)}
             "segments",
         ],
         ["trend", stores.CAMPAIGN, "--format", "json"],
+        ["trend", stores.CAMPAIGN, "--output", "trend.html"],
+        ["report", stores.CAMPAIGN, "--output", "campaign.html"],
         ["runs", stores.CAMPAIGN],
     ],
     ids=lambda words: " ".join(words[:2]),
@@ -145,15 +155,93 @@ def test_a_campaign_that_is_done_reads_none_of_its_runs(
     assert len(stored.stdout.splitlines()) == 1 + RUNS
 
 
-def test_a_campaign_in_the_browser_reads_each_result_once_and_a_trend_none(
-    made: Path, opened: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _asked(app: App, target: str) -> str:
+    answer = app.respond("GET", f"/t/{target}", {"Host": "localhost:80"})
+    assert answer.status == 200
+    return answer.body.decode()
+
+
+@pytest.fixture
+def served(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    """All runs are indexed; pages made at another time are the same."""
     monkeypatch.setenv("EFFIO_CACHE", str(tmp_path))
+    monkeypatch.setattr("effio.report.html.now_utc", lambda: "2026-11-30T00:00:00Z")
     shelf = Shelf(made / "runs")
     assert len(shelf.runs()) == RUNS
+    return App(shelf, "t", 80)
+
+
+def _page(report: Report, root: Path) -> str:
+    return render([report], [str(root)])
+
+
+def test_a_campaign_and_its_trend_in_the_browser_read_no_run(
+    served: App, made: Path, opened: Counter[str]
+) -> None:
+    """Of a campaign every result and record was read; and they are the pages of these."""
+    root = made / "runs"
     opened.clear()
-    assert len(shelf.claims_of_campaign(stores.CAMPAIGN)) == RUNS
-    assert not opened
-    assert len(shelf.runs_of_campaign(stores.CAMPAIGN)) == RUNS
-    files = ("result.jsonl", "run.json", "SHA256SUMS")
-    assert opened == dict.fromkeys(files, RUNS)
+    pages = [_asked(served, f"{kind}/{stores.CAMPAIGN}") for kind in ("campaign", "trend")]
+    assert set(opened) <= _OF_CAMPAIGN
+    opened.clear()
+    read = read_runs(root, stores.CAMPAIGN)
+    assert opened["result.jsonl"] >= RUNS
+    assert pages[0] == _page(campaign_report(stores.CAMPAIGN, read), root)
+    assert pages[1] == _page(trend_report(trend_of(stores.CAMPAIGN, read.claimed)), root)
+    # A run whose files changed is read again: its number is not as sealed and counts no more.
+    changed = min(root.glob("2026*")) / "result.jsonl"
+    data = changed.read_bytes()
+    changed.write_bytes(data.replace(b'"started":"2026', b'"started":"2027'))
+    try:
+        opened.clear()
+        page = _asked(served, f"campaign/{stores.CAMPAIGN}")
+        assert opened["result.jsonl"] == 1
+        assert "The number of 1 run is not valid and counts nowhere." in page
+        assert page == _page(
+            campaign_report(stores.CAMPAIGN, read_runs(root, stores.CAMPAIGN)), root
+        )
+    finally:
+        changed.write_bytes(data)
+
+
+def test_what_a_chart_or_a_rule_needs_is_read_once(
+    served: App, made: Path, opened: Counter[str], tmp_path: Path
+) -> None:
+    """A chart the results of its steps, rules all of them."""
+    file = made / "runs" / "campaigns" / stores.CAMPAIGN / "campaign.toml"
+    text = file.read_text()
+    chart = '[[chart]]\nname = "{}"\ntitle = "Asked"\nsteps = ["names"]\nover = "iterations"\n'
+    file.write_text(text + chart.format("one") + chart.format("two"))
+    try:
+        opened.clear()
+        assert "What the campaign asks" in _asked(served, f"campaign/{stores.CAMPAIGN}")
+        assert opened["result.jsonl"] == RUNS // 10
+    finally:
+        file.write_text(text)
+    rules = tmp_path / "rules.toml"
+    rules.write_text('schema = "effio-rules/1"\ntitle = "R"\n[[rule]]\nid = "r"\nkind = "valid"\n')
+    judging = App(served.shelf, "t", 80, load_rules(str(rules)))
+    opened.clear()
+    assert "By the rules of R" in _asked(judging, f"campaign/{stores.CAMPAIGN}")
+    assert opened["result.jsonl"] == RUNS
+
+
+def test_a_trend_of_many_values_draws_some_and_leads_to_the_others(
+    served: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of 9,000 had nine megabytes and took half a minute."""
+
+    def drawn(page: str) -> list[int]:
+        return [int(n) for n in re.findall(r'<figure id="r1-trend-(\d+)"', page)]
+
+    values = RUNS * 9 // 10  # mdtest on the model has no number
+    at = f"trend/{stores.CAMPAIGN}"
+    everything = _asked(served, at)
+    assert drawn(everything) == list(range(1, values + 1))
+    assert "?all=1" not in everything
+    monkeypatch.setattr("effio.serve.app.MOST_DRAWN", 7)
+    some = _asked(served, at)
+    assert drawn(some) == list(range(1, 8))
+    assert f"Drawn are 7 of {values} values" in some
+    assert '<a href="?all=1">' in some
+    assert _asked(served, f"{at}?all=1") == everything

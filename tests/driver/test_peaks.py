@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from driver import made
+from driver.campaigns import read_runs
 from driver.conftest import Effio
 from driver.test_campaign_page import MB, _run
 from driver.test_compare import cell, run
 from effio.config.site import PeakSettings
 from effio.judge.compare import compare
 from effio.judge.samples import Side
-from effio.report.campaign import campaign_report, runs_of
+from effio.report.campaign import campaign_report
 from effio.report.comparison import comparison_section
 from effio.report.draw import styles_of
 from effio.report.model import Figure, Quantity, Table
 from effio.report.peaks import TITLE, SitePeaks
 from effio.report.registry import reporter_of
-from effio.store.folder import Store
 from effio.store.reader import Result, read_result
 
 GB = 1e9
@@ -105,7 +105,7 @@ def test_a_campaign_and_a_comparison_have_them_too(
     for rep, rate in enumerate((390, 400, 410)):
         _run(tmp_path / "runs", 1, rate * MB, rep=rep)
     _run(tmp_path / "runs", 1, 1200 * MB, block="8MiB")
-    report = campaign_report("nightly", runs_of(Store(tmp_path / "runs").folders(), "nightly"))
+    report = campaign_report("nightly", read_runs(tmp_path / "runs", "nightly"))
     (section,) = [s for s in report.sections if s.id == "peaks"]
     (table,) = section.blocks
     assert isinstance(table, Table)

@@ -13,6 +13,7 @@ import click
 from effio import text as fmt
 from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.figures import figure_options, wanted_figures
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
@@ -20,6 +21,7 @@ from effio.store.folder import REPORT, RunFolder, Store
 
 if TYPE_CHECKING:
     from effio.report.balance import Balance
+    from effio.report.indexed import Indexed
     from effio.report.model import Report
 
 
@@ -34,31 +36,32 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
+def _found(runs: tuple[str, ...], indexed: Indexed) -> list[RunFolder | Path]:
     """Runs and result files; next to others a campaign means all of its runs."""
     from effio.judge.gather import files_of
 
     found: list[RunFolder | Path] = []
     for name in runs:
-        if _campaign_of(name, store) is not None:
-            found += [RunFolder(file.parent) for file in files_of(name, store)]
+        if _campaign_of(name, indexed) is not None:
+            files = files_of(name, indexed.store, indexed.attempts)
+            found += [RunFolder(file.parent) for file in files]
         else:
-            found.append(store.find(name))
+            found.append(indexed.store.find(name))
     return found
 
 
-def _campaign_of(word: str, store: Store) -> str | None:
+def _campaign_of(word: str, indexed: Indexed) -> str | None:
     """The campaign that a word names. Its folder may be missing, if only its runs were copied."""
     from effio.judge.gather import campaign_meant, copied_campaign, is_place
 
     if is_place(word):
         return None
-    if (campaign := campaign_meant(word, store)) is not None:
+    if (campaign := campaign_meant(word, indexed.store)) is not None:
         return campaign
     try:
-        store.find(word)
+        indexed.store.find(word)
     except EffioError:
-        return copied_campaign(word, store)
+        return copied_campaign(word, indexed.store, indexed.attempts)
     return None
 
 
@@ -75,16 +78,17 @@ def _balances(words: tuple[str, ...]) -> list[Balance]:
 
 
 def _campaign(
-    name: str, store: Store, target: Path | None, rules: str | None
+    name: str, indexed: Indexed, target: Path | None, rules: str | None
 ) -> tuple[Report, Path]:
     """The report of a campaign, and where its page is."""
     from effio.campaign.state import FOLDER, scale_of
     from effio.judge.rules import load_rules
-    from effio.report.campaign import campaign_report, numbers_section, runs_of
+    from effio.report.campaign import CampaignRuns, campaign_report, numbers_section
     from effio.report.charts import charts_of, charts_section, kept_file
 
-    runs = runs_of(store.folders(), name)
-    if not runs:
+    store = indexed.store
+    runs = CampaignRuns(indexed.of_campaign(name, every=False))
+    if not runs.claimed:
         raise EffioError(f"campaign {name} has no run with a result yet")
     own = store.root / FOLDER / name
     target = target or (own / REPORT if own.is_dir() else Path("effio-report.html"))
@@ -160,15 +164,17 @@ def command(
     """
     from effio.report.build import load_probe, report_of_several, write_report
     from effio.report.html import render, write_page
+    from effio.report.indexed import Indexed
 
     store = Store(runs_directory(ctx))
+    indexed = Indexed(store, lambda: opened_index(ctx))
     wanted = wanted_figures(figures)
-    campaign = _campaign_of(runs[0], store) if len(runs) == 1 else None
+    campaign = _campaign_of(runs[0], indexed) if len(runs) == 1 else None
     if campaign is not None:
         if ceilings or probe:
             raise EffioError("--ceiling and --probe are for runs, not for a campaign")
         page = Path(output) if output and not wanted.figures else None
-        report, target = _campaign(campaign, store, page, rules)
+        report, target = _campaign(campaign, indexed, page, rules)
         if wanted.figures:
             wanted.write_of(report, output)
         else:
@@ -180,7 +186,7 @@ def command(
         raise EffioError(
             "--rules applies to a campaign only", hint="effio accept RULES RUN... judges runs"
         )
-    found = _found(runs, store)
+    found = _found(runs, indexed)
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     balances = _balances(hpcc)
     limits = _ceilings(ceilings)

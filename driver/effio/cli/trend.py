@@ -89,7 +89,7 @@ def command(
     from effio.cli.terminal import Terminal
     from effio.report.html import render, write_page
     from effio.report.indexed import Indexed
-    from effio.report.trend import as_data, nights_table, trend_of, trend_report
+    from effio.report.trend import MOST_DRAWN, as_data, nights_table, trend_of, trend_report
 
     store = Store(runs_directory(ctx))
     runs = _runs(campaigns, Indexed(store, lambda: opened_index(ctx)))
@@ -106,10 +106,10 @@ def command(
     elif form is not Form.TEXT:
         write_tables([nights_table(trend.courses)], form)
     elif output is not None:
-        page = render([trend_report(trend)], [str(store.root)])
+        page = render([trend_report(trend, MOST_DRAWN)], [str(store.root)])
         click.echo(f"trend: {write_page(Path(output), page)}")
     else:
-        print_report(Terminal(), trend_report(trend))
+        print_report(Terminal(), trend_report(trend, 0))  # without figures
     last = [(course, course.changes[-1]) for course in trend.courses if course.changes]
     if check and any(pair in trend.worse for pair in last):
         ctx.exit(int(ExitCode.DATA_ERRORS))

@@ -4,8 +4,10 @@ swept, a table of points, and its runs with links to their reports."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -16,13 +18,12 @@ from effio.campaign.file import Campaign
 from effio.config.site import load_site
 from effio.judge import FEWEST
 from effio.judge.accept import accept
-from effio.judge.gather import counting_of, labels_of
 from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale
-from effio.report.claims import axes_of, claimed
+from effio.report.claims import Claimed, axes_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -46,12 +47,9 @@ from effio.report.model import (
 from effio.report.parts import differing, quantity
 from effio.report.peaks import campaign_section, peak_of_run
 from effio.report.plots import plot
-from effio.report.registry import reporter_of
 from effio.report.spots import Spot, curve, number_of, place_of, x_axis
 from effio.store import safe_files
-from effio.store.attempts import Attempt
-from effio.store.evidence import mark_of, short_of
-from effio.store.folder import REPORT, RunFolder
+from effio.store.folder import REPORT
 from effio.store.option_values import coordinate_text
 from effio.store.reader import ResultError
 
@@ -73,31 +71,36 @@ class Measured(Spot):
         return quantity(value, self.unit)
 
 
-def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
-    """The results of the attempts that count, by their start."""
-    return read_all(counting_of(map(Attempt, folders), campaign, every))
+class CampaignRuns:
+    """The runs of a campaign that count, by their start. Most of a page is made of their claims,
+    which the index keeps; a result is read when a rule, chart or number of the whole needs it."""
+
+    def __init__(self, claimed: Iterable[Claimed]) -> None:
+        self.claimed = sorted(claimed, key=lambda run: (run.started, run.name))
+        self._read: dict[Path, Judged | None] = {}
+
+    def judged(self, steps: Collection[str] | None = None) -> list[Judged]:
+        """The runs of all steps, or of these, with their results, each of which is read once.
+        Without those that can no longer be read."""
+        some = [r for r in self.claimed if steps is None or r.axes["step"] in steps]
+        return [run for one in some if (run := self._judged(one)) is not None]
+
+    def _judged(self, run: Claimed) -> Judged | None:
+        if run.path not in self._read:
+            self._read[run.path] = None
+            with contextlib.suppress(ResultError):
+                self._read[run.path] = run.judged()
+        return self._read[run.path]
 
 
-def read_all(folders: Iterable[RunFolder]) -> list[Judged]:
-    """The results of runs of campaigns, by their start, without those that cannot be read."""
-    found = []
-    for folder in folders:
-        try:
-            result = folder.reported()
-        except ResultError:
-            continue
-        found.append(Judged(folder.id, folder.path, result, labels_of(result.part)))
-    return sorted(found, key=lambda run: (run.started, run.name))
-
-
-def measured_points(runs: Sequence[Judged]) -> list[Measured]:
+def measured_points(runs: Sequence[Claimed]) -> list[Measured]:
     """Runs whose number does not count have a point without it."""
     found: dict[object, Measured] = {}
-    for run in map(claimed, runs):
-        number = run.claim.number
+    for run in runs:
+        number, axes = run.claim.number, run.axes
         # Runs of one point may have different figures as their number, which have no mean.
-        key = (*run.axes.items(), number.name, number.unit)
-        new = Measured(axes=run.axes, figure=number.name, unit=number.unit)
+        key = (*axes.items(), number.name, number.unit)
+        new = Measured(axes=axes, figure=number.name, unit=number.unit)
         point = found.setdefault(key, new)
         point.runs += 1
         if number.value is not None and number.valid is not False:
@@ -206,7 +209,7 @@ def points_table(points: Sequence[Measured]) -> Table:
     )
 
 
-def _link(run: Judged, target: Path) -> Link:
+def _link(run: Claimed, target: Path) -> Link:
     """The run's report, or its folder where it has none; relative to the page."""
     page = run.path / REPORT
     place = page if page.is_file() else run.path
@@ -214,41 +217,39 @@ def _link(run: Judged, target: Path) -> Link:
     return Link(run.name, "./" + quote(relative))
 
 
-def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
+def runs_table(runs: Sequence[Claimed], target: Path | None) -> Table:
     verdicts = {True: "✓ valid", False: "✗ not valid", None: ""}
 
-    def point(run: Judged) -> str:
+    def point(run: Claimed) -> str:
         return ", ".join(f"{n} {coordinate_text(n, value)}" for n, value in run.labels.items())
 
+    def measured(run: Claimed) -> Quantity | None:
+        return quantity(run.claim.number.value, run.claim.number.unit)
+
     return table_of(
-        [(run, reporter_of(run.result).headline(run.result)) for run in runs],
+        runs,
         [
-            (Column("run"), lambda row: _link(row[0], target) if target else row[0].name),
-            (Column("step"), lambda row: axes_of(row[0])["step"]),
-            (Column("point"), lambda row: point(row[0])),
-            (Column("value"), lambda row: row[1].name),
-            (Column("measured", "1"), lambda row: quantity(row[1].value, row[1].unit)),
-            (Column("verdict"), lambda row: verdicts[row[1].valid]),
-            (
-                Column("evidence"),
-                lambda row: short_of(row[1].evidence, row[0].result.run),
-            ),
-            (Column("outcome"), lambda row: row[0].result.status),
-            (Column("started"), lambda row: row[0].result.run.started),
+            (Column("run"), lambda run: _link(run, target) if target else run.name),
+            (Column("step"), lambda run: run.axes["step"]),
+            (Column("point"), point),
+            (Column("value"), lambda run: run.claim.number.name),
+            (Column("measured", "1"), measured),
+            (Column("verdict"), lambda run: verdicts[run.claim.number.valid]),
+            (Column("evidence"), lambda run: run.claim.number.evidence),
+            (Column("outcome"), lambda run: run.claim.status),
+            (Column("started"), lambda run: run.started),
         ],
         "Runs",
         narrow_cards=True,
     )
 
 
-def _evidence_findings(runs: Sequence[Judged], headlines: Sequence[Headline]) -> list[Finding]:
-    each = [(h.evidence, run.result.run) for h, run in zip(headlines, runs, strict=True)]
-    places = [place for evidence, run in each if (place := short_of(evidence, run))]
-    if not places:
+def _evidence_findings(runs: Sequence[Claimed]) -> list[Finding]:
+    counts = Counter(place for run in runs if (place := run.claim.number.evidence))
+    if not counts:
         return []
-    counts = {place: places.count(place) for place in unique(places)}
     text = "; ".join(f"{place}: {fmt.count_of(n, 'run')}" for place, n in counts.items())
-    marks = {mark_of(evidence, run) for evidence, run in each} - {""}
+    marks = {run.claim.mark for run in runs} - {""}
     level: Level = "warn" if marks - {"simulated"} else "info" if marks else "good"
     return [Finding(f"Where the bytes of the numbers were: {text}.", "runs", level)]
 
@@ -265,30 +266,31 @@ def _acceptance(rules: RuleFile, runs: Sequence[Judged]) -> tuple[Finding, Secti
     return Finding(text, "acceptance", level), acceptance_section(found, systems_of(runs, []))
 
 
-def _shares(runs: Sequence[Judged]) -> Section | None:
+def _shares(runs: Sequence[Claimed]) -> Section | None:
     """The mean of each point as a percentage of the peak that the site's settings state."""
     settings = load_site().peaks
-    peaks = [(run, peak) for run in runs if (peak := peak_of_run(settings, run)) is not None]
+    peaks = [(run, peak) for run in runs if (peak := peak_of_run(settings, run.claim)) is not None]
+    if not peaks:
+        return None
     points = measured_points([run for run, _ in peaks])
     names = varying(points)
+    of_point = grouped(peaks, lambda one: tuple(sorted(one[0].axes.items())))
     found = []
     for point in points:
-        mine = [p for run, p in peaks if dict(axes_of(run)) == dict(point.axes)]
-        if point.mean is not None and point.unit == "B/s" and mine:
+        mine = [peak for _, peak in of_point[tuple(sorted(point.axes.items()))]]
+        if point.mean is not None and point.unit == "B/s":
             words = [*(AxisValue(n, point.axes.get(n, "")) for n in names), point.figure]
             least = min(mine, key=lambda peak: peak.rate)
             found.append((words, Quantity(point.mean, point.unit), least))
     return campaign_section(found, [*names, "value"])
 
 
-def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:
-    headlines = [reporter_of(r.result).headline(r.result) for r in runs]
-    ended = [r.result.status for r in runs]
-    badly = [s for s in ended if s != "done"]
-    invalid = sum(h.valid is False for h in headlines)
+def summary_findings(runs: Sequence[Claimed], points: Sequence[Measured]) -> list[Finding]:
+    badly = [run.claim.status for run in runs if run.claim.status != "done"]
+    invalid = sum(run.claim.number.valid is False for run in runs)
     text = (
         f"{fmt.count_of(len(runs), 'run')} of {fmt.count_of(len(points), 'point')}, from"
-        f" {runs[0].result.run.started} to {runs[-1].result.run.started}."
+        f" {runs[0].started} to {runs[-1].started}."
     )
     found = [Finding(text)]
     if badly:
@@ -297,7 +299,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     if invalid:
         text = f"The number of {fmt.count_of(invalid, 'run')} is not valid and counts nowhere."
         found.append(Finding(text, level="warn"))
-    found += _evidence_findings(runs, headlines)
+    found += _evidence_findings(runs)
     alone = sum(p.interval is None for p in points)
     if alone:
         text = (
@@ -305,7 +307,8 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
             f" {FEWEST} runs count, and a single run states none."
         )
         found.append(Finding(text, level="info"))
-    odd = [p for p in points if (reported := p.statement) is not None and reported.is_odd]
+    several = (p for p in points if len(p.values) > 1)  # of one value nothing is odd
+    odd = [p for p in several if (reported := p.statement) is not None and reported.is_odd]
     if odd:
         names = varying(points)
         named = "; ".join(
@@ -318,11 +321,12 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     return found
 
 
-def numbers_section(campaign: Campaign, runs: Sequence[Judged]) -> Section | None:
+def numbers_section(campaign: Campaign, runs: CampaignRuns) -> Section | None:
     """The numbers of the whole that the campaign's file defines."""
     if not campaign.figure:
         return None
-    results = [(axes_of(run)["step"], run.result) for run in runs]
+    steps = {earlier.step for figure in campaign.figure for earlier in figure.earlier.values()}
+    results = [(axes_of(run)["step"], run.result) for run in runs.judged(steps)]
     table = table_of(
         figures_of(campaign, results),
         [
@@ -338,7 +342,7 @@ def numbers_section(campaign: Campaign, runs: Sequence[Judged]) -> Section | Non
 
 def campaign_report(
     name: str,
-    runs: Sequence[Judged],
+    runs: CampaignRuns,
     target: Path | None = None,
     rules: RuleFile | None = None,
     charts: Section | None = None,
@@ -349,7 +353,8 @@ def campaign_report(
     judge the runs; the default is the rules that effio ships for this campaign, if any. `charts`:
     the figures that its file describes, `numbers`: those of the whole. `scale`: what the campaign
     was called with."""
-    points = measured_points(runs)
+    claimed = runs.claimed
+    points = measured_points(claimed)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
     names = [figure for _, figure, _ in groups]
     figures = [
@@ -359,7 +364,7 @@ def campaign_report(
     blocks: list[Block] = [f for f in figures if f is not None]
     sections = [one for one in (numbers, charts) if one is not None]
     sections += [Section("values", "Values over the axes", blocks)] if blocks else []
-    findings = summary_findings(runs, points)
+    findings = summary_findings(claimed, points)
     if scale != 1:
         sections = [before_scale(section, scale) for section in sections]
         text = (
@@ -369,13 +374,13 @@ def campaign_report(
         findings.append(Finding(text, "points", "warn"))
     rules = rules or rules_of(name)
     if rules is not None:
-        verdict, section = _acceptance(rules, runs)
+        verdict, section = _acceptance(rules, runs.judged())
         findings.insert(1, verdict)
         sections.insert(0, section)
-    if (shares := _shares(runs)) is not None:
+    if (shares := _shares(claimed)) is not None:
         sections.append(shares)
     sections.append(Section("points", "Points", [points_table(points)]))
-    sections.append(Section("runs", "Runs", [runs_table(runs, target)]))
+    sections.append(Section("runs", "Runs", [runs_table(claimed, target)]))
     counted = sum(bool(p.values) for p in points)
     headline = Headline(
         "points with a number that counts",
@@ -384,7 +389,7 @@ def campaign_report(
         f"of {fmt.count_of(len(points), 'point')}",
         anchor="points",
     )
-    steps = unique(axes_of(run)["step"] for run in runs)
+    steps = unique(run.axes["step"] for run in claimed)
     return Report(
         name, "campaign", headline, findings, sections,
         "steps: " + ", ".join(steps),

@@ -15,6 +15,7 @@ from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge import Interval
 from effio.judge.samples import Judged
+from effio.report.campaign import CampaignRuns
 from effio.report.claims import axes_of, interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
@@ -317,11 +318,12 @@ def _overhead(
     )
 
 
-def charts_section(charts: Sequence[Chart], runs: Sequence[Judged]) -> Section | None:
+def charts_section(charts: Sequence[Chart], runs: CampaignRuns) -> Section | None:
     """The figures that the campaign asks for, in the order of its file."""
     if not charts:
         return None
-    blocks = [block for c in charts for block in chart_blocks(c, list(values_of(c, runs)))]
+    each = [(chart, list(values_of(chart, runs.judged(chart.steps)))) for chart in charts]
+    blocks = [block for chart, values in each for block in chart_blocks(chart, values)]
     return Section("charts", "What the campaign asks", blocks)
 
 

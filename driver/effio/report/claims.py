@@ -18,7 +18,8 @@ from effio.report.common import certainty
 from effio.report.common.system import mpi_name
 from effio.report.model import Headline
 from effio.report.registry import reporter_of
-from effio.store.evidence import short_of
+from effio.store.evidence import Place, mark_of, place_of, short_of
+from effio.store.folder import RunFolder
 from effio.store.reader import Result
 from effio.store.reading import read_json
 from effio.store.records import Figure
@@ -37,9 +38,19 @@ class Number(Struct, frozen=True, array_like=True):
     valid: bool | None = None
 
 
+class ForPeak(Struct, frozen=True, array_like=True):
+    """What decides which peak of a site holds for the number of a run. `mount`: the mount point of
+    its file system, None without one. `cached`: all bytes of the number stayed in memory."""
+
+    nodes: int
+    mount: str | None
+    cached: bool
+
+
 class Claim(Struct, frozen=True, array_like=True):
     """`identity` is the id in run.json, by which a copied folder is known. `better`: higher or
-    lower. `interval`: that of the figure within its run. `versions`: of the software."""
+    lower. `interval`: that of the figure within its run. `versions`: of the software. `status`: how
+    the run ended. `mark`: of a number that is not one of storage or servers alone."""
 
     number: Number
     started: str
@@ -47,6 +58,9 @@ class Claim(Struct, frozen=True, array_like=True):
     better: str
     interval: Interval | None
     versions: dict[str, str]
+    status: str
+    mark: str
+    for_peak: ForPeak
 
 
 class Claimed(Struct, frozen=True):
@@ -72,6 +86,10 @@ class Claimed(Struct, frozen=True):
 
     def named(self, name: str) -> Claimed:
         return replace(self, name=name)
+
+    def judged(self) -> Judged:
+        """The run of a folder with its result, which is read. Raises ResultError."""
+        return Judged(self.name, self.path, RunFolder(self.path).reported(), self.labels)
 
     @property
     def axes(self) -> dict[str, str]:
@@ -130,6 +148,12 @@ def _versions(result: Result) -> dict[str, str]:
     }
 
 
+def for_peak_by(headline: Headline, result: Result) -> ForPeak:
+    fs = result.run.file_system
+    cached = bool(headline.evidence) and place_of(headline.evidence) is Place.CACHE
+    return ForPeak(result.run.system.nodes, fs.mount_point if fs is not None else None, cached)
+
+
 def claim_by(headline: Headline, result: Result) -> Claim:
     figure = own_figure(headline, result)
     return Claim(
@@ -139,6 +163,9 @@ def claim_by(headline: Headline, result: Result) -> Claim:
         figure.metric.better if figure is not None else "higher",
         interval_of(figure),
         _versions(result),
+        result.status,
+        mark_of(headline.evidence, result.run),
+        for_peak_by(headline, result),
     )
 
 

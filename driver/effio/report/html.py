@@ -299,6 +299,8 @@ def _render(
             return Markup(blocks.table_block(block, name))  # type: ignore[attr-defined]
         if isinstance(block, Heading):
             return Markup('<h2 id="{}-{}" class="part">{}</h2>').format(prefix, block.anchor, block)
+        if isinstance(block, Link):
+            return Markup('<p><a href="{}">{}</a></p>').format(block.href, block)
         return Markup("<p>{}</p>").format(block)
 
     reports = [bounded(r, limits) for r in reports]

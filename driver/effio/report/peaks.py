@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from effio import text as fmt
 from effio.config.site import PeakSettings, StoragePeak
-from effio.judge.samples import Judged, Key, Side, key_of
+from effio.judge.samples import Key, Side, key_of
+from effio.report.claims import Claim
 from effio.report.common.names import is_message
 from effio.report.limits import Limit, share_section
 from effio.report.model import Cell, Column, Quantity, Section, Table
-from effio.report.registry import reporter_of
 from effio.store.evidence import Place, evidence_of, place_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -38,9 +38,12 @@ class SitePeaks:
 
     @classmethod
     def of(cls, settings: PeakSettings, result: Result) -> SitePeaks:
-        """The entry with the run's mount point; else the one without any."""
         fs = result.run.file_system
-        mount = fs.mount_point if fs is not None else None
+        return cls.at(settings, fs.mount_point if fs is not None else None)
+
+    @classmethod
+    def at(cls, settings: PeakSettings, mount: str | None) -> SitePeaks:
+        """The entry with this mount point; else the one without any."""
         exact = next((s for s in settings.storage if s.mount and s.mount == mount), None)
         return cls(settings, exact or next((s for s in settings.storage if not s.mount), None))
 
@@ -65,7 +68,7 @@ class SitePeaks:
             return None
         return Limit(f"{what}: {fmt.count_of(nodes, 'node')} × {fmt.rate(rate)}", nodes * rate)
 
-    def _limit(self, nodes: int, messages: bool, memory: bool) -> Limit | None:
+    def limit(self, nodes: int, messages: bool, memory: bool) -> Limit | None:
         """Messages against the network; bytes that stayed in `memory` against memory where that is
         known, others against the storage."""
         if messages:
@@ -78,11 +81,11 @@ class SitePeaks:
         if m.rate.unit != "B/s":
             return None
         memory = m.cache is not None and m.cache.verdict == "cache"
-        return self._limit(m.nodes, is_message(m), memory)
+        return self.limit(m.nodes, is_message(m), memory)
 
     def limit_of_run(self, result: Result, memory: bool) -> Limit | None:
         """The limit for the number of a whole run, a rate."""
-        return self._limit(result.run.system.nodes, result.run.file_system is None, memory)
+        return self.limit(result.run.system.nodes, result.run.file_system is None, memory)
 
     def ceilings(self, result: Result) -> dict[str, float]:
         """Ceilings for the roofline."""
@@ -94,13 +97,12 @@ class SitePeaks:
         return share_section("peaks", TITLE, self.limit_of, result, "peak", _CAPTION)
 
 
-def peak_of_run(settings: PeakSettings, run: Judged) -> Limit | None:
+def peak_of_run(settings: PeakSettings, claim: Claim) -> Limit | None:
     """The peak that holds for the number of a run; None if it is not a rate."""
-    headline = reporter_of(run.result).headline(run.result)
-    if headline.unit != "B/s":
+    if claim.number.unit != "B/s":
         return None
-    in_memory = bool(headline.evidence) and place_of(headline.evidence) is Place.CACHE
-    return SitePeaks.of(settings, run.result).limit_of_run(run.result, in_memory)
+    of = claim.for_peak
+    return SitePeaks.at(settings, of.mount).limit(of.nodes, of.mount is None, of.cached)
 
 
 def campaign_section(

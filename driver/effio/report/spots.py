@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from effio import text as fmt
@@ -36,7 +36,7 @@ class Spot:
     @property
     def interval(self) -> Interval | None:
         """The interval of the mean; of a single value its own. No rate or time is below zero."""
-        stated = self.statement
+        stated = self.statement if len(self.values) > 1 else None
         found = stated.interval if stated is not None else None
         found = self.own if len(self.values) == 1 else found
         if not found or min(self.values) < 0:
@@ -67,6 +67,7 @@ def curve(
     )
 
 
+@lru_cache(maxsize=10_000)  # of each axis of ten thousand points, several times
 def number_of(text: str) -> float | None:
     """A number, or a size in bytes; None for a word."""
     number = as_number(text)

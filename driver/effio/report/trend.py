@@ -5,7 +5,7 @@ software changed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -18,11 +18,13 @@ from effio.report.claims import Claimed
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
+    Block,
     Cell,
     Column,
     Figure,
     Finding,
     Headline,
+    Link,
     Quantity,
     Report,
     Section,
@@ -40,6 +42,8 @@ SHORTEST = 3
 _LEAST_NOISE = 0.002
 # Of the penalty for a change point: log(nights) times the variance, times this.
 _PENALTY = 6.0
+# Figures of a page: one of 9,000 has nine megabytes, and takes a browser minutes.
+MOST_DRAWN = 200
 SCHEMA = "effio-trend/1"
 
 
@@ -192,11 +196,12 @@ def change_sentence(course: TrendLine, change: Change) -> str:
     )
 
 
-def findings(trend: Trend) -> list[Finding]:
+def findings(trend: Trend, drawn: Collection[int]) -> list[Finding]:
+    """`drawn`: positions of the values that have a figure."""
     found = [
         Finding(
             change_sentence(course, change),
-            f"trend-{i + 1}",
+            f"trend-{i + 1}" if i in drawn else "table",
             "bad" if (change.part < 0) == (course.better != "lower") else "good",
         )
         for i, course in enumerate(trend.courses)
@@ -296,7 +301,16 @@ def nights_table(courses: Sequence[TrendLine]) -> Table:
     )
 
 
-def trend_report(trend: Trend) -> Report:
+def _drawn(trend: Trend, most: int | None) -> list[int]:
+    """Positions of the values that are drawn, in their order."""
+    by_interest = sorted(range(len(trend.courses)), key=lambda i: not trend.courses[i].changes)
+    return sorted(by_interest[:most])
+
+
+def trend_report(trend: Trend, most: int | None = None, others: Link | None = None) -> Report:
+    """`most`: this many figures, first those of values that changed their level; `others` leads to
+    the rest."""
+    drawn = _drawn(trend, most)
     count = sum(len(course.changes) for course in trend.courses)
     headline = Headline(
         "changes of level", None if trend.missing else count, "1",
@@ -304,14 +318,21 @@ def trend_report(trend: Trend) -> Report:
         f" {fmt.count_of(len(trend.courses), 'value')}",
         missing=trend.missing,
     )  # fmt: skip
-    figures = [_figure(i + 1, course, trend) for i, course in enumerate(trend.courses)]
+    blocks: list[Block] = [_figure(i + 1, trend.courses[i], trend) for i in drawn]
+    if len(drawn) < len(trend.courses):
+        text = (
+            f"Drawn are {len(drawn)} of {fmt.count_of(len(trend.courses), 'value')}, first those"
+            " that changed their level. effio trend draws each by its number (--svg trend-1), and"
+            " writes all nights (--format csv)."
+        )
+        blocks = [text, *([others] if others is not None else []), *blocks]
     sections = [
-        Section("nights", "Night by night", figures, show=False),
+        Section("nights", "Night by night", blocks, show=False),
         Section("table", "All nights", [nights_table(trend.courses)]),
     ]
     name = f"trend of {trend.name}"
     span = " to ".join(unique([trend.days[0], trend.days[-1]])) if trend.days else ""
-    return Report(name, name, headline, findings(trend), sections, span)
+    return Report(name, name, headline, findings(trend, set(drawn)), sections, span)
 
 
 def as_data(trend: Trend) -> dict[str, Any]:

@@ -32,11 +32,13 @@ from effio.report.build import page_of
 from effio.report.campaign import campaign_report
 from effio.report.charts import charts_of, charts_section
 from effio.report.html import render
+from effio.report.model import Link
+from effio.report.trend import MOST_DRAWN, trend_of, trend_report
 from effio.report.trend import as_data as trend_data
-from effio.report.trend import trend_of, trend_report
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 from effio.store import safe_files
 from effio.store.folder import Store
+from effio.store.reader import without_collections
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
@@ -142,9 +144,9 @@ class App:
                 case ["campaign", name]:
                     return self._campaign(name)
                 case ["trend", name]:
-                    return self._trend(name, False)
+                    return self._trend(name, None if query.get("all") else MOST_DRAWN)
                 case ["trend", name, "trend.json"]:
-                    return self._trend(name, True)
+                    return self._trend_data(name)
                 case ["compare"]:
                     return self._page(query.get("run", []))
         except EffioError as error:
@@ -197,23 +199,29 @@ class App:
         return _answer(200, self._report(tuple(paths), stamps), "text/html")
 
     def _campaign(self, name: str) -> Response:
-        runs = self.shelf.runs_of_campaign(name)
-        if not runs:
-            return _refusal(404, _GONE)
-        store = Store(self.shelf.root)
-        charts, scale = charts_section(charts_of(store, name), runs), scale_of(store, name)
-        report = campaign_report(name, runs, rules=self._rules, charts=charts, scale=scale)
-        page = render([report], [str(self.shelf.root)])
-        return _answer(200, page, "text/html")
+        with without_collections():
+            runs = self.shelf.runs_of_campaign(name)
+            if not runs.claimed:
+                return _refusal(404, _GONE)
+            store = Store(self.shelf.root)
+            charts, scale = charts_section(charts_of(store, name), runs), scale_of(store, name)
+            report = campaign_report(name, runs, rules=self._rules, charts=charts, scale=scale)
+            return _answer(200, render([report], [str(self.shelf.root)]), "text/html")
 
-    def _trend(self, name: str, as_data: bool) -> Response:
+    def _trend(self, name: str, most: int | None) -> Response:
+        """The page with `most` figures, or all of them."""
+        with without_collections():
+            runs = self.shelf.claims_of_campaign(name)
+            if not runs:
+                return _refusal(404, _GONE)
+            report = trend_report(trend_of(name, runs), most, Link("draw all of them", "?all=1"))
+            return _answer(200, render([report], [str(self.shelf.root)]), "text/html")
+
+    def _trend_data(self, name: str) -> Response:
         runs = self.shelf.claims_of_campaign(name)
         if not runs:
             return _refusal(404, _GONE)
-        trend = trend_of(name, runs)
-        if as_data:
-            return _answer(200, json.dumps(trend_data(trend)), "application/json")
-        return _answer(200, render([trend_report(trend)], [str(self.shelf.root)]), "text/html")
+        return _answer(200, json.dumps(trend_data(trend_of(name, runs))), "application/json")
 
     @staticmethod
     def _drawn(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from typing import Any
 from effio import text as fmt
 from effio.campaign.state import series_name
 from effio.judge.gather import counting_of
-from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
-from effio.report.campaign import read_all
+from effio.report.campaign import CampaignRuns
 from effio.report.claims import Claimed
 from effio.report.indexed import Known
 from effio.report.listing import NUMBER, axes_of, grouped, line_of, verdict_of
@@ -123,32 +122,30 @@ class Shelf:
             return None
         return folder.path / file
 
-    def _of_campaign(self, name: str, every: bool) -> tuple[dict[str, Entry], list[RunFolder]]:
-        """The runs of a campaign by their ids, and those that count."""
+    def _of_campaign(self, name: str, every: bool) -> CampaignRuns:
         index = Index(self._store, line_of)
         try:
             entries = index.entries(with_sealed=True)
         finally:
             index.close()
         own = {
-            entry.id: entry
+            entry.id: Known(entry, entry.attempt())
             for entry in entries
             if (of := entry.line["campaign"]) and name in (of, series_name(of) if every else of)
             if self._all_inside(entry.id)
         }
-        return own, counting_of((entry.attempt() for entry in own.values()), name, every)
+        counting = counting_of((known.attempt for known in own.values()), name, every)
+        found = (own[folder.id].claimed() for folder in counting)
+        return CampaignRuns(run for run in found if run is not None)
 
-    def runs_of_campaign(self, name: str) -> list[Judged]:
-        """The results of the runs of a campaign that count."""
-        return read_all(self._of_campaign(name, every=False)[1])
+    def runs_of_campaign(self, name: str) -> CampaignRuns:
+        """The runs of a campaign that count and have a result."""
+        return self._of_campaign(name, every=False)
 
-    def claims_of_campaign(self, name: str) -> list[Claimed]:
+    def claims_of_campaign(self, name: str) -> Sequence[Claimed]:
         """The claims of all runs of a campaign that have a result; of a campaign with `afresh`
         those of every call."""
-        own, counting = self._of_campaign(name, every=True)
-        known = (Known(own[folder.id], own[folder.id].attempt()) for folder in counting)
-        found = [run for one in known if (run := one.claimed()) is not None]
-        return sorted(found, key=lambda run: (run.started, run.name))
+        return self._of_campaign(name, every=True).claimed
 
     def runs(self) -> list[Shown]:
         """Sorted by campaign; the newest run and its campaign come first."""

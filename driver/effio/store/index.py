@@ -41,7 +41,7 @@ from effio.store.reading import (
 )
 from effio.text import encodable
 
-_LAYOUT = 4
+_LAYOUT = 5
 WAIT_SECONDS = 30.0
 # Words in errors of SQLite that do not mean that the file is damaged.
 _PASSING = ("locked", "full", "readonly", "disk I/O")
