@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from effio.campaign.file import load
 from effio.campaign.state import scale_of
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
+from effio.report import levels
 from effio.report.campaign import (
     Measured,
     campaign_report,
@@ -25,13 +27,13 @@ from effio.report.campaign import (
     numbers_section,
     points_table,
 )
+from effio.report.levels import change_points
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (
     Night,
     TrendLine,
     as_data,
-    change_points,
     nights_table,
     trend_of,
     trend_report,
@@ -315,6 +317,27 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     names = [s.name for s in report.figures()[0].variants[""][0].series]
     assert names[-1] == f"MPI {software.after}"
     assert report.findings[0].level == "bad"
+
+
+def test_levels_are_those_of_the_variances_of_ruptures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of series with noise, in which no two ways to divide them are equally good."""
+    ruptures = pytest.importorskip("ruptures")
+    chance = random.Random(7)
+    of_stretches = levels._cost
+    found = 0
+    for _ in range(60):
+        nights, sigma = chance.randrange(6, 40), chance.choice([0.001, 0.02, 0.1])
+        steps = [chance.choice([1.0, 0.8, 1.1]) for _ in range(3)]
+        values = [
+            1e8 * steps[3 * night // nights] * chance.lognormvariate(0, sigma)
+            for night in range(nights)
+        ]
+        monkeypatch.setattr(levels, "_cost", ruptures.costs.CostL2)
+        expected = change_points(values)
+        monkeypatch.setattr(levels, "_cost", of_stretches)
+        assert change_points(values) == expected
+        found += len(expected)
+    assert found > 30
 
 
 def test_trend_on_the_terminal_and_without_its_library(
