@@ -86,6 +86,7 @@ def test_a_table_of_all_runs_reads_none_of_them(
 _OF_RUN = ("SHA256SUMS", "result.jsonl", "run.json", "environment.json", "stdout.log", "stderr.log")
 # What a question opens besides the index: what the campaign was called with.
 _OF_CAMPAIGN = {"campaign.json", "campaign.toml"}
+_EACH = RUNS * 9 // 100  # runs of one number of segments
 _OF = {number: f"{stores.CAMPAIGN}:segments={number}" for number in (3, 4)}
 
 
@@ -129,6 +130,31 @@ def test_a_question_about_a_campaign_reads_no_run(
             assert opened["environment.json"] == opened["result.jsonl"] == 1
     finally:
         changed.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (["export", _OF[3], "--what", "figures"], _EACH),
+        (["export", f"{stores.CAMPAIGN}:iterations=3,{_OF[4]}"], _EACH + 1),
+        (["compare", _OF[3], _OF[4], "--across", "segments"], 2 * _EACH),
+        (["accept", "b_eff_io-official", _OF[3]], _EACH),
+        (["note", _OF[3]], 0),
+        (["note", "tag:none", "--tag", "x"], 0),
+    ],
+    ids=lambda words: " ".join(words[:2]) if isinstance(words, list) else "",
+)
+def test_a_selection_of_runs_reads_no_other(
+    effio: Effio, made: Path, opened: Counter[str], words: list[str], read: int
+) -> None:
+    """Every record was read to choose them, and each chosen result twice."""
+    asked = ["--runs", made / "runs", *words]
+    effio.call(*asked)
+    opened.clear()
+    effio.call(*asked)
+    assert opened["result.jsonl"] == read
+    assert opened["run.json"] <= max(read, _EACH)
+    assert opened["environment.json"] == 0  # it would be read for its checksum
 
 
 def test_a_campaign_that_is_done_reads_none_of_its_runs(

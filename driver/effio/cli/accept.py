@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from effio.cli.complete import complete_rules, complete_sides
-from effio.cli.kept import shortener
+from effio.cli.kept import opened_index, shortener
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
@@ -19,11 +19,11 @@ from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
-from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.outcomes import Acceptance, Outcome
 from effio.judge.rules import Projection, RuleFile, Submission, load_rules, load_submission
 from effio.judge.samples import Judged
+from effio.report.indexed import Indexed
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -31,7 +31,7 @@ ACCEPTANCE_SCHEMA = "effio-acceptance/1"
 
 
 def based(
-    submission: Submission, rules: RuleFile, store: Store
+    submission: Submission, rules: RuleFile, indexed: Indexed
 ) -> dict[str, tuple[Projection, Sequence[Judged]]]:
     """Projections by rule, each with the runs that it is based on."""
     known = {rule.id for rule in rules.rule}
@@ -43,7 +43,7 @@ def based(
             )
         if one.rule in found:
             raise EffioError(f"two projections are for the rule '{one.rule}'")
-        found[one.rule] = (one, gather.judged([one.base], store, say))
+        found[one.rule] = (one, indexed.judged([one.base], say))
     return found
 
 
@@ -133,8 +133,9 @@ def command(
     file = load_rules(rules)
     reported = load_submission(Path(submission)) if submission else Submission()
     store = Store(runs_directory(ctx))
-    found = gather.judged(list(runs), store, say)
-    projections = based(reported, file, store)
+    indexed = Indexed(store, lambda: opened_index(ctx))
+    found = indexed.judged(runs, say)
+    projections = based(reported, file, indexed)
     acceptance = accept(file, found, projections, rehearse)
     everyone = [*found, *(run for _, some in projections.values() for run in some)]
     section = acceptance_section(acceptance, systems_of(everyone, reported.system))

@@ -12,17 +12,18 @@ import click
 
 from effio.cli.accept import based
 from effio.cli.complete import complete_rules, complete_sides
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.engine.kept import Kept, kept_of
 from effio.errors import EffioError
-from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.bundle import write_bundle
 from effio.judge.rules import Submission, load_rules, load_submission, path_of
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
+from effio.report.indexed import Indexed
 from effio.store import safe_files
 from effio.store.folder import Store, now_utc
 
@@ -129,8 +130,8 @@ def command(
     """
     from effio.report.submission import Material
 
-    store = Store(runs_directory(ctx))
-    found = gather.judged(list(runs), store, say)
+    indexed = Indexed(Store(runs_directory(ctx)), lambda: opened_index(ctx))
+    found = indexed.judged(runs, say)
     reported = load_submission(Path(submission)) if submission else Submission()
     if reported.projection and rules is None:
         raise EffioError("projections are judged by rules: --rules RULES")
@@ -139,7 +140,7 @@ def command(
     inputs = [Path(name) for name in included]
     if rules is not None:
         file = load_rules(rules)
-        projections = based(reported, file, store)
+        projections = based(reported, file, indexed)
         acceptance = accept(file, found, projections)
         bases = [run for _, some in projections.values() for run in some]
         paths = {safe_files.real(run.path) for run in found}

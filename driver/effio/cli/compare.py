@@ -11,7 +11,7 @@ import click
 
 from effio import text as fmt
 from effio.cli.complete import complete_run, complete_sides
-from effio.cli.kept import shortener
+from effio.cli.kept import opened_index, shortener
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.show import print_section
@@ -22,6 +22,7 @@ from effio.errors import ExitCode
 from effio.judge import gather, views
 from effio.judge.compare import Comparison, Terms, compare
 from effio.judge.verdicts import NoVerdict, Verdict
+from effio.report.indexed import Indexed
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -129,7 +130,8 @@ def command(
     differing = frozenset(name for names in across for name in names.split(",") if name)
     terms = Terms(differing, part(tolerance), by_repetitions, baseline is not None)
     store = Store(runs_directory(ctx))
-    found = [gather.side(word, store, say) for word in words]
+    indexed = Indexed(store, lambda: opened_index(ctx))
+    found = [gather.side(word, store, say, indexed.attempts) for word in words]
     comparisons = [compare(found[0], other, terms) for other in found[1:]]
     if form is not Form.TEXT or baseline is not None:
         for note in dict.fromkeys(c.same_runs for c in comparisons if c.same_runs):

@@ -12,11 +12,12 @@ from pathlib import Path
 import click
 
 from effio.cli.complete import complete_sides
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.errors import EffioError, ExitCode
-from effio.judge import gather
+from effio.report.indexed import Indexed
 from effio.store import safe_files
 from effio.store.binary_tables import write_columns, write_workbook
 from effio.store.folder import Store
@@ -114,12 +115,8 @@ def command(
     bytes per second, and full precision.
     """
     chosen = _chosen(form, output)
-    store = Store(runs_directory(ctx))
-    rows = [
-        row
-        for run in gather.judged(list(runs), store, say)
-        for row in rows_of(what, run.name, run.result)
-    ]
+    indexed = Indexed(Store(runs_directory(ctx)), lambda: opened_index(ctx))
+    rows = [row for run in indexed.judged(runs, say) for row in rows_of(what, run.name, run.result)]
     if output is not None:
         _write(rows, chosen, output, what)
         click.echo(output)

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
-from effio.cli.tables import Shorten
 from effio.report.indexed import Known
 from effio.report.listing import line_of
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
+
+if TYPE_CHECKING:
+    from effio.cli.tables import Shorten  # with rich, which not every command needs
 
 # Reading this many takes long enough for a message.
 _MANY = 1000

@@ -10,19 +10,21 @@ from pydantic import ValidationError
 
 from effio import text as fmt
 from effio.cli.complete import complete_run, complete_tag
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.streams import print_line
 from effio.errors import EffioError
 from effio.judge.gather import files_of
+from effio.report.indexed import Indexed
 from effio.store.folder import RESULT, RunFolder, Store, now_utc
 from effio.store.notes import Note, Notes, tags_of
 
 
-def _folders(word: str, store: Store) -> list[RunFolder]:
+def _folders(word: str, indexed: Indexed) -> list[RunFolder]:
     try:
-        found = store.find(word)
+        found = indexed.store.find(word)
     except EffioError:
-        files = files_of(word, store)  # of a campaign, or of a tag
+        files = files_of(word, indexed.store, indexed.attempts)  # of a campaign, or of a tag
         if not files:
             raise
         return [RunFolder(file.parent) for file in files if file.name == RESULT]
@@ -89,10 +91,10 @@ def command(
     RUN may also be a campaign or tag:WORD: all of its runs. Notes are stored next to the results,
     in notes.json, and change none of them. effio runs --tag WORD lists the runs of a tag.
     """
-    store = Store(runs_directory(ctx))
+    indexed = Indexed(Store(runs_directory(ctx)), lambda: opened_index(ctx))
     if text is not None and not text.strip():
         raise EffioError("the note is empty")
-    for folder in _folders(run, store):
+    for folder in _folders(run, indexed):
         said = changed(folder, text, tags, untag) if text or tags or untag else folder.notes()
         all_tags = tags_of(folder.record(), said)
         print_line(fmt.plain(folder.id + (f"  tags: {', '.join(all_tags)}" if all_tags else "")))

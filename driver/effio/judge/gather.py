@@ -289,11 +289,16 @@ def _distinct(runs: Sequence[_Run]) -> list[_Run]:
     return [run if times[run.name] == 1 else run.named(str(run.path)) for run in runs]
 
 
-def side(word: str, store: Store, report: Callable[[str], None] = lambda _: None) -> Side:
+def side(
+    word: str,
+    store: Store,
+    report: Callable[[str], None] = lambda _: None,
+    attempts: Attempts = attempts_in,
+) -> Side:
     """Named as the user named it, without the folders above."""
-    runs = judged([word], store, report)
+    runs = gathered([word], store, report, read_run, attempts)
     label = labelled(word)[1].rstrip("/")
-    part = part_of_campaign(label, store)
+    part = part_of_campaign(label, store, attempts)
     parts = [run.result.part for run in runs]
     names = sorted({part.name for part in parts if part is not None})
     campaign = campaign_meant(label, store) or _meant(label, names)
