@@ -31,7 +31,9 @@ from effio.report.levels import change_points
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (
+    Change,
     Night,
+    Trend,
     TrendLine,
     as_data,
     nights_table,
@@ -317,6 +319,20 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     names = [s.name for s in report.figures()[0].variants[""][0].series]
     assert names[-1] == f"MPI {software.after}"
     assert report.findings[0].level == "bad"
+
+
+def test_values_that_changed_are_drawn_first() -> None:
+    nights = [Night([80.0], day=f"2026-01-0{day}") for day in range(1, 7)]
+    courses = [TrendLine(f"n {n}", "rate", "B/s", "higher", nights) for n in range(1, 6)]
+    for changed in (2, 4):
+        courses[changed].changes = [Change("2026-01-04", 100.0, 80.0)]
+    trend = Trend("t", courses, [], [night.day for night in nights])
+    for most, drawn in ((1, [3]), (2, [3, 5]), (4, [1, 2, 3, 5]), (None, [1, 2, 3, 4, 5])):
+        report = trend_report(trend, most)
+        assert [figure.id for figure in report.figures()] == [f"trend-{n}" for n in drawn]
+        # No finding leads to a figure that is not there.
+        anchors = [f"trend-{n}" if n in drawn else "table" for n in (3, 5)]
+        assert [finding.anchor for finding in report.findings] == anchors
 
 
 def test_levels_are_those_of_the_variances_of_ruptures(monkeypatch: pytest.MonkeyPatch) -> None:

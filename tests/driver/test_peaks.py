@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,20 @@ from driver.test_campaign_page import MB, _run
 from driver.test_compare import cell, run
 from effio.config.site import PeakSettings
 from effio.judge.compare import compare
-from effio.judge.samples import Side
+from effio.judge.samples import Judged, Side
+from effio.report import claims
 from effio.report.campaign import campaign_report
 from effio.report.comparison import comparison_section
 from effio.report.draw import styles_of
 from effio.report.model import Figure, Quantity, Table
-from effio.report.peaks import TITLE, SitePeaks
+from effio.report.peaks import TITLE, SitePeaks, peak_of_run
 from effio.report.registry import reporter_of
 from effio.store.reader import Result, read_result
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 GB = 1e9
 SITE = """[peaks]
@@ -95,6 +102,33 @@ def test_a_report_has_its_rates_as_a_percentage_of_them(effio: Effio) -> None:
     assert done.returncode == 2
     assert "effio-site.toml:11" in done.stderr
     assert "'much' is not a rate; write for example 1.6GB/s" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verdict", "file_system", "peak"),
+    [
+        ("device", {"mount_point": "/"}, "1 node × 1.600 GB/s"),
+        ("device", {"mount_point": "/scratch"}, "total of the file system"),
+        ("cache", {"mount_point": "/scratch"}, "memory: 1 node × 50.00 GB/s"),
+        ("device", None, "network: 1 node × 10.00 GB/s"),
+    ],
+)
+def test_what_is_kept_of_a_run_says_which_peak_holds(
+    verdict: str, file_system: dict[str, str] | None, peak: str, tmp_path: Path
+) -> None:
+    """The index has it of every run."""
+    start = made.run_line(benchmark="ior", options={"phases": ["write"]})
+    start["file_system"] = file_system and {**start["file_system"], **file_system}
+    cache = {"verdict": verdict, "storage_fraction": 0.0 if verdict == "cache" else 1.0}
+    measured = made.measurement("write", "", 1, 80.0 * MB, benchmark="ior", cache=cache)
+    best = made.figure("write_bandwidth", 80.0 * MB, benchmark="ior", where={})
+    made.write(tmp_path / "r", made.numbered([start, measured, best, made.end()]))
+    result = read_result(tmp_path / "r")
+    kept = claims.written(claims.claimed(Judged("r", tmp_path, result)).claim)
+    settings = PeakSettings.model_validate(tomllib.loads(SITE)["peaks"])
+    limit = peak_of_run(settings, claims.read(kept))
+    assert limit is not None
+    assert limit.name == peak
 
 
 def test_a_campaign_and_a_comparison_have_them_too(
