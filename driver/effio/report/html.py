@@ -262,11 +262,21 @@ def _rows_of(table: Table) -> Markup:
             return fmt.words(text)
         return fmt.breakable(text) if first else escape(text)
 
+    # Most texts are in many rows.
+    of_texts: list[dict[str, Markup]] = [{} for _ in columns]
+
+    def class_of(i: int, cell: Cell) -> Markup:
+        if not isinstance(cell, str):
+            return columns[i][1]
+        if (name := of_texts[i].get(cell)) is None:
+            name = of_texts[i][cell] = _class_of(columns[i][0], cell, several)
+        return name
+
     parts = []
     for row in table.rows:
         parts.append("<tr>")
-        for i, ((column, plain, label), cell) in enumerate(zip(columns, row, strict=True)):
-            name = _class_of(column, cell, several) if isinstance(cell, str) else plain
+        for i, ((column, _, label), cell) in enumerate(zip(columns, row, strict=True)):
+            name = class_of(i, cell)
             exact = column.is_number and cell is not None
             value = f' data-v="{escape(cell)}"' if exact else ""
             parts.append(f"<td{name}{label}{value}>{shown(cell, column, i == 0)}")

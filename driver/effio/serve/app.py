@@ -218,10 +218,12 @@ class App:
             return _answer(200, render([report], [str(self.shelf.root)]), "text/html")
 
     def _trend_data(self, name: str) -> Response:
-        runs = self.shelf.claims_of_campaign(name)
-        if not runs:
-            return _refusal(404, _GONE)
-        return _answer(200, json.dumps(trend_data(trend_of(name, runs))), "application/json")
+        with without_collections():
+            runs = self.shelf.claims_of_campaign(name)
+            if not runs:
+                return _refusal(404, _GONE)
+            text = json.dumps(trend_data(trend_of(name, runs)))
+        return _answer(200, text, "application/json")
 
     @staticmethod
     def _drawn(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
