@@ -157,6 +157,21 @@ def test_a_selection_of_runs_reads_no_other(
     assert opened["environment.json"] == 0  # it would be read for its checksum
 
 
+def test_nor_does_one_of_runs_that_were_copied_without_their_campaign(
+    effio: Effio, made: Path, opened: Counter[str]
+) -> None:
+    asked = ["--runs", made / "runs", "compare", _OF[3], _OF[4], "--across", "segments"]
+    of_campaigns = made / "runs" / "campaigns"
+    of_campaigns.rename(made / "campaigns")
+    try:
+        assert effio.call(*asked).returncode == 0
+        opened.clear()
+        assert effio.call(*asked).returncode == 0
+        assert opened["result.jsonl"] == opened["run.json"] == 2 * _EACH
+    finally:
+        (made / "campaigns").rename(of_campaigns)
+
+
 def test_a_campaign_that_is_done_reads_none_of_its_runs(
     effio: Effio,
     engines: dict[str, Engine],
