@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from effio.campaign.file import load
 from effio.campaign.state import scale_of
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
-from effio.report import levels
 from effio.report.campaign import (
     Measured,
     campaign_report,
@@ -27,7 +27,6 @@ from effio.report.campaign import (
     numbers_section,
     points_table,
 )
-from effio.report.levels import change_points
 from effio.report.model import Figure, Quantity, Table
 from effio.report.registry import reporter_of
 from effio.report.trend import (
@@ -36,6 +35,7 @@ from effio.report.trend import (
     Trend,
     TrendLine,
     as_data,
+    change_points,
     nights_table,
     trend_of,
     trend_report,
@@ -335,25 +335,26 @@ def test_values_that_changed_are_drawn_first() -> None:
         assert [finding.anchor for finding in report.findings] == anchors
 
 
-def test_levels_are_those_of_the_variances_of_ruptures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of series with noise, in which no two ways to divide them are equally good."""
+def test_levels_are_those_of_squared_deviations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the slower search of ruptures, of series with noise, in which no two ways to divide them
+    are equally good."""
     ruptures = pytest.importorskip("ruptures")
     chance = random.Random(7)
-    of_stretches = levels._cost
-    found = 0
+    series = []
     for _ in range(60):
         nights, sigma = chance.randrange(6, 40), chance.choice([0.001, 0.02, 0.1])
         steps = [chance.choice([1.0, 0.8, 1.1]) for _ in range(3)]
-        values = [
-            1e8 * steps[3 * night // nights] * chance.lognormvariate(0, sigma)
-            for night in range(nights)
-        ]
-        monkeypatch.setattr(levels, "_cost", ruptures.costs.CostL2)
-        expected = change_points(values)
-        monkeypatch.setattr(levels, "_cost", of_stretches)
-        assert change_points(values) == expected
-        found += len(expected)
-    assert found > 30
+        series.append(
+            [
+                1e8 * steps[3 * night // nights] * chance.lognormvariate(0, sigma)
+                for night in range(nights)
+            ]
+        )
+    found = [change_points(values) for values in series]
+    assert sum(map(len, found)) > 30
+    slower = partial(ruptures.Pelt, model="l2", jump=1)
+    monkeypatch.setattr(ruptures, "KernelCPD", lambda kernel, min_size: slower(min_size=min_size))
+    assert [change_points(values) for values in series] == found
 
 
 def test_trend_on_the_terminal_and_without_its_library(

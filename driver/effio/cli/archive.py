@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -62,7 +63,7 @@ def command(ctx: click.Context, runs: tuple[str, ...], output: str) -> None:
     if not folders:
         raise EffioError(f"there is no run in {store.root}")
     names = [folder.id for folder in folders]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise EffioError(f"two of the runs are called {twice}")
     going = next((folder for folder in folders if folder.state() == "running"), None)

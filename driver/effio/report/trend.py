@@ -4,18 +4,18 @@ software changed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from effio import text as fmt
 from effio.errors import pip_install
 from effio.report.claims import Claimed
 from effio.report.common.names import grouped, unique
-from effio.report.levels import SHORTEST, change_points
 from effio.report.model import (
     Axis,
     Block,
@@ -36,6 +36,12 @@ from effio.report.parts import differing, quantity
 from effio.report.plots import plot
 from effio.report.spots import Spot, curve
 
+# Fewer nights before or after it show no change.
+SHORTEST = 3
+# Noise below this part of the value is none that a change has to stand out from.
+_LEAST_NOISE = 0.002
+# Of the penalty for a change point: log(nights) times the variance, times this.
+_PENALTY = 6.0
 # Figures of a page: one of 9,000 has nine megabytes, and takes a browser minutes.
 MOST_DRAWN = 200
 SCHEMA = "effio-trend/1"
@@ -116,6 +122,25 @@ def software_changes(runs: Sequence[Claimed]) -> list[Software]:
             if version:
                 known[what] = version
     return found
+
+
+def change_points(values: Sequence[float]) -> list[int]:
+    """Where a stretch of another level begins, by PELT (Killick 2012) on the logarithms. Raises
+    ModuleNotFoundError without ruptures."""
+    if len(values) < 2 * SHORTEST or min(values) <= 0:
+        return []
+    import numpy as np
+    import ruptures  # takes a second
+
+    logs = np.log(np.asarray(values, dtype=float))
+    # Of differences of neighbors, which a change of level hardly touches.
+    noise = 1.4826 * median(abs(float(d)) for d in np.diff(logs)) / math.sqrt(2)
+    noise = max(noise, _LEAST_NOISE)
+    penalty = _PENALTY * math.log(len(values)) * noise**2
+    # With a linear kernel the cost of a stretch is its squared deviations from their mean, in C.
+    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST)
+    around = (logs - logs.mean()).reshape(-1, 1)
+    return [int(end) for end in search.fit(around).predict(pen=penalty)[:-1]]
 
 
 def _changes(course: TrendLine) -> list[Change]:
