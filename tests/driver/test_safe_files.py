@@ -28,6 +28,7 @@ ELSEWHERE = {
     "store/removal.py": "takes names away by descriptors of directories",
     "store/index.py": "SQLite opens its file, in the user's own cache directory of mode 0700",
     "store/query.py": "a temporary directory of mode 0700",
+    "store/temporary.py": "temporary files without a name, directories of mode 0700",
     "store/archive.py": "tar reads from a stream of safe_files; a temporary directory of mode 0700",
     "judge/bundle.py": "a temporary directory of mode 0700 that becomes the bundle",
     "engine/build.py": "builds in its own directories, below the user's data directory",

@@ -17,7 +17,7 @@ from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.engine.kept import Kept, kept_of
-from effio.errors import EffioError
+from effio.errors import EffioError, ExitCode
 from effio.judge.accept import accept
 from effio.judge.bundle import write_bundle
 from effio.judge.rules import Submission, load_rules, load_submission, path_of
@@ -54,6 +54,8 @@ def _for_people(title: str, texts: Sequence[str], tables: Mapping[str, Table]) -
         write_sheets({name: records(table) for name, table in tables.items()}, stream)
         found["submission.xlsx"] = stream.getvalue()
     except EffioError as error:
+        if error.code is not ExitCode.ENVIRONMENT:
+            raise
         say(f"left out: submission.xlsx ({error.message})")
     stream = io.BytesIO()
     try:
@@ -62,6 +64,8 @@ def _for_people(title: str, texts: Sequence[str], tables: Mapping[str, Table]) -
         write_document(title, texts, shown, stream)
         found["submission.docx"] = stream.getvalue()
     except EffioError as error:
+        if error.code is not ExitCode.ENVIRONMENT:
+            raise
         say(f"left out: submission.docx ({error.message})")
     return found
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import io
 import math
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from effio.errors import EffioError, ExitCode, pip_install
+from effio.store import temporary
 from effio.store.table import Row, columns_of, kind_of, kind_of_value
 
 # Limits of a worksheet: rows, columns, and characters in a cell.
@@ -79,9 +81,27 @@ def write_sheets(sheets: Mapping[str, Sheet], stream: IO[bytes]) -> None:
         from openpyxl.cell import WriteOnlyCell
         from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
         from openpyxl.styles import Font
+        from openpyxl.worksheet._writer import WorksheetWriter
     except ImportError:
         raise _missing("xlsx", "openpyxl") from None
     book = openpyxl.Workbook(write_only=True)
+
+    class Writer(WorksheetWriter):  # type: ignore[misc]
+        """Writes the sheet to a file without a name, until the workbook is saved. The library's own
+        way fails where TMPDIR has an odd name or is full."""
+
+        def __init__(self, sheet: Any) -> None:
+            self.file = tempfile.TemporaryFile()  # noqa: SIM115
+            super().__init__(sheet, out=self.file)
+            self.write_top()
+
+        def close(self) -> None:
+            super().close()
+            self.file.flush()
+            self.out = temporary.name_of(self.file.fileno())
+
+        def cleanup(self) -> None:
+            self.file.close()
 
     def cell(sheet: Any, value: object) -> Any:
         exact = isinstance(value, bool) or (isinstance(value, int) and abs(value) <= _MOST_EXACT)
@@ -94,12 +114,15 @@ def write_sheets(sheets: Mapping[str, Sheet], stream: IO[bytes]) -> None:
     for title, (columns, rows) in sheets.items():
         sheet = book.create_sheet(title[:_MOST_TITLE])
         sheet.freeze_panes = "A2"
+        sheet._writer = Writer(sheet)
         heading = [cell(sheet, name) for name in columns]
         for one in heading:
             one.font = Font(bold=True)
-        sheet.append(heading)
-        for row in rows:
-            sheet.append([cell(sheet, value) for value in row])
+        with temporary.writing():
+            sheet.append(heading)
+            for row in rows:
+                sheet.append([cell(sheet, value) for value in row])
+            sheet.close()
     _save(book, stream)
 
 

@@ -18,7 +18,6 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import IO, Annotated
 
 from pydantic import AfterValidator
 
-from effio.store import safe_files
+from effio.store import safe_files, temporary
 from effio.store.environment import ADDRESS, MASKED, SECRET
 
 _NAMES = SECRET.partition("(")[2].rpartition(")")[0].replace("_PASS=", "_PASS\\b")
@@ -166,7 +165,5 @@ def reading_masked(path: Path, masks: bool = True) -> Iterator[IO[bytes]]:
         if not masks:
             yield stream
             return
-        with tempfile.TemporaryFile() as copy:
-            copy.writelines(_masked_lines(stream))
-            copy.seek(0)
+        with temporary.file_of(_masked_lines(stream)) as copy:
             yield copy

@@ -5,13 +5,12 @@ damaged or hostile file never reaches the database's parsers."""
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from effio.errors import EffioError, ExitCode, pip_install
-from effio.store import safe_files
+from effio.store import temporary
 from effio.store.index import Index
 from effio.store.table import TABLES, kind_of
 
@@ -35,8 +34,9 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, pl
         database.execute(f'CREATE TABLE {name} ("run" VARCHAR)')
         return
     file = f"{place}/{name}.jsonl"
-    with Path(file).open("wb") as stream:
-        stream.writelines(index.rows(name))
+    rows = index.rows(name)
+    with temporary.writing(), Path(file).open("wb") as stream:
+        stream.writelines(rows)
     fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
     named = ", ".join(f"c{c.id} AS {_quoted(c.name)}" for c in columns)
     database.execute(
@@ -59,13 +59,12 @@ def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConn
         ) from None
     named = [table for table in TABLES if table in sql.lower()]
     with (
-        tempfile.TemporaryDirectory(prefix="effio-query-") as scratch,
-        safe_files.directory(Path(scratch)) as handle,
-        duckdb.connect(":memory:") as database,
+        temporary.directory() as place,
+        # What does not fit into memory went to the working directory.
+        duckdb.connect(":memory:", config={"temp_directory": place}) as database,
     ):
         for table in named or TABLES:
-            # DuckDB takes names of files as patterns, and in UTF-8 only; this one has digits alone.
-            _make_table(database, table, index, f"/proc/self/fd/{handle}")
+            _make_table(database, table, index, place)
         yield database
 
 
