@@ -8,6 +8,8 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from effio.report.listing import line_of
 from effio.store.folder import Store
 from effio.store.index import Entry, Index, place_of
 from effio.store.table import TABLES
+from patience import SECONDS
 from store import generate
 
 Opened = Callable[[], tuple[list[Entry], list[int]]]
@@ -318,3 +321,104 @@ def test_results_of_older_versions_are_read_once(root: Path, opened: Opened) -> 
     assert len(first) > 12
     assert all(entry.line["ranks"] for entry in first)
     assert opened()[1] == []
+
+
+def _holder(place: Path, how: str) -> sqlite3.Connection:
+    holder = sqlite3.connect(place)
+    holder.execute(f"BEGIN {how}")
+    return holder
+
+
+@pytest.mark.parametrize("how", ["IMMEDIATE", "EXCLUSIVE"])
+def test_one_that_is_locked_is_waited_for_with_a_message(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    opened()
+    monkeypatch.setattr("effio.store.index.WAIT_SECONDS", 1e9)
+    monkeypatch.setattr("effio.store.index.QUIET_SECONDS", 0.0)
+    holder = _holder(place_of(root), how)
+    read: list[int] = []
+    said: list[str] = []
+
+    def waiting(text: str) -> None:
+        said.append(text)
+        holder.rollback()
+
+    index = Index(Store(root), line_of, read.append, waiting)
+    entries = index.entries()
+    index.close()
+    holder.close()
+    assert (len(entries), read, len(said)) == (12, [], 1)
+    # A process does not see its own lock.
+    assert said[0].startswith("waiting for another process, which has locked the index of these")
+    assert str(place_of(root)) in said[0]
+
+
+@pytest.mark.parametrize("how", ["IMMEDIATE", "EXCLUSIVE"])
+def test_one_that_stays_locked_is_left_as_it_is(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """It was removed, with what the other process had read."""
+    opened()
+    before = place_of(root).stat().st_ino
+    monkeypatch.setattr("effio.store.index.WAIT_SECONDS", 0.05)
+    holder = _holder(place_of(root), how)
+    assert opened()[1] == [12]
+    holder.rollback()
+    holder.close()
+    assert place_of(root).stat().st_ino == before
+    assert opened()[1] == []
+
+
+def test_a_command_says_for_whom_it_waits(
+    effio: Effio, alive: Callable[[subprocess.Popen[str]], subprocess.Popen[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 3)
+    assert effio.call("runs").returncode == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", effio.environment["XDG_CACHE_HOME"])
+    monkeypatch.delenv("EFFIO_CACHE", raising=False)
+    holder = _holder(place_of(runs), "IMMEDIATE")
+    waiting = alive(effio.start("runs", "--json"))
+    assert waiting.stderr is not None
+    said = waiting.stderr.readline()
+    assert said.startswith(f"effio: waiting for process {os.getpid()}, which has locked the index")
+    holder.rollback()
+    holder.close()
+    output, errors = waiting.communicate(timeout=SECONDS)
+    assert (waiting.returncode, errors) == (0, "")
+    assert len(output.splitlines()) == 3
+
+
+def test_one_that_is_locked_before_the_tables_are_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("effio.store.index.WAIT_SECONDS", 0.05)
+    index = Index(Store(root), line_of)
+    index.entries()
+    before = place_of(root).stat().st_ino
+    holder = _holder(place_of(root), "EXCLUSIVE")
+    assert len(list(index.rows("measurements"))) == 12
+    holder.rollback()
+    holder.close()
+    index.close()
+    assert place_of(root).stat().st_ino == before
+
+
+def test_a_second_thread_leaves_the_lock_of_the_first(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is opened and closed loses all locks that its process has on it."""
+    opened()
+    monkeypatch.setattr("effio.store.index.WAIT_SECONDS", 0.05)
+    holder = _holder(place_of(root), "IMMEDIATE")
+    opened()
+    script = "import sqlite3, sys; sqlite3.connect(sys.argv[1], 0).execute('BEGIN IMMEDIATE')"
+    other = subprocess.run(
+        [sys.executable, "-c", script, place_of(root)], capture_output=True, text=True, check=False
+    )
+    assert "database is locked" in other.stderr
+    holder.rollback()
+    holder.close()

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "launch/machine.py": "/sys",
     "store/traffic.py": "/sys",
     "store/answering.py": "/proc",
+    "store/waiting.py": "/proc",
     "store/on_servers.py": "what the client of GlusterFS says below its mount point",
     "store/abilities.py": "small files in a separate directory of mode 0700, which is removed",
     "launch/template.py": "a template that the site file names",

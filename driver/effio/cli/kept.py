@@ -31,7 +31,11 @@ def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
         if count >= _MANY and not quiet:
             say(f"reading {count} runs that are new or have changed; the next time is quicker")
 
-    return Index(Store(runs_directory(ctx)), line_of, reading)
+    def waiting(text: str) -> None:
+        if not quiet:
+            say(text)
+
+    return Index(Store(runs_directory(ctx)), line_of, reading, waiting)
 
 
 def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Known]:

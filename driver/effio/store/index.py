@@ -39,10 +39,13 @@ from effio.store.reading import (
     stamp_of,
     sum_of_shape,
 )
+from effio.store.waiting import Patience, Waiting
 from effio.text import encodable
 
 _LAYOUT = 5
+# How long an index that another process has locked is waited for, and how long without a word.
 WAIT_SECONDS = 30.0
+QUIET_SECONDS = 1.0
 # Words in errors of SQLite that do not mean that the file is damaged.
 _PASSING = ("locked", "full", "readonly", "disk I/O")
 _CREATE = """
@@ -96,6 +99,11 @@ class _DamagedError(Exception):
     """Rows do not agree with each other or with their digest."""
 
 
+def _passes(error: Exception) -> bool:
+    """Whether the file may be in order."""
+    return isinstance(error, sqlite3.Error) and any(words in str(error) for words in _PASSING)
+
+
 def place_of(root: Path) -> Path:
     """The path in EFFIO_CACHE or the XDG cache directory."""
     base = os.environ.get("EFFIO_CACHE")
@@ -107,12 +115,12 @@ def place_of(root: Path) -> Path:
 
 def _is_ours(place: Path) -> bool:
     """Whether no other user can have written the file, which is made if there is none."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(place, flags, 0o600)
-    try:
-        info = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(place, flags, 0o600))
+    # One that is there is not opened: to close it would drop the locks that SQLite has on it for
+    # another thread.
+    info = os.lstat(place)
     others = stat.S_IWGRP | stat.S_IWOTH
     for suffix in ("-journal", "-wal"):  # SQLite would carry out what they say
         with contextlib.suppress(FileNotFoundError):
@@ -141,13 +149,15 @@ def _kept_of(texts: Sequence[bytes], sum_of_texts: str) -> Kept:
 
 
 class Index:
-    """`describe` says a run in one line, by its folder and its result, if it has one."""
+    """`describe` says a run in one line, by its folder and its result, if it has one. `waiting`
+    gets a message when another process has locked the index."""
 
     def __init__(
         self,
         store: Store,
         describe: Describe,
         reading: Reading = lambda _: None,
+        waiting: Waiting = lambda _: None,
     ) -> None:
         self.store = store
         self._describe = describe
@@ -160,7 +170,9 @@ class Index:
         self._is_kept = False
         self._with_sealed = False
         self._wanted: frozenset[bytes] | None = None
-        self._database = self._opened()
+        place = place_of(store.root)
+        self._patience = Patience(place, WAIT_SECONDS, QUIET_SECONDS, waiting)
+        self._database = self._opened(place)
 
     def entries(
         self, with_sealed: bool = False, names: Collection[str] | None = None
@@ -189,17 +201,18 @@ class Index:
     def close(self) -> None:
         self._database.close()
 
-    def _opened(self) -> sqlite3.Connection:
-        place = place_of(self.store.root)
+    def _opened(self, place: Path) -> sqlite3.Connection:
         for attempt in range(2):
             try:
                 place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 if not _is_ours(place):
                     break
-                database = self._prepared(sqlite3.connect(place, timeout=WAIT_SECONDS))
+                database = self._prepared(sqlite3.connect(place))
                 self._is_kept = True
                 return database
-            except (sqlite3.Error, OSError):
+            except (sqlite3.Error, OSError) as error:
+                if isinstance(error, sqlite3.Error) and "locked" in str(error):
+                    break  # another effio is at work on it
                 if attempt == 0:
                     with contextlib.suppress(OSError):
                         place.unlink()
@@ -207,15 +220,16 @@ class Index:
 
     def _prepared(self, database: sqlite3.Connection, anew: bool = False) -> sqlite3.Connection:
         # Half an index is none: what a crash of the system takes is read again.
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("PRAGMA page_size = 16384")  # of a new file: a row is larger than a page
+        self._patience.execute(database, "PRAGMA synchronous = OFF")
+        # Of a new file: a row is larger than a page.
+        self._patience.execute(database, "PRAGMA page_size = 16384")
         database.text_factory = _text_of
         about = encodable(f"{_sources()} {os.path.realpath(self.store.root)}")
-        with contextlib.suppress(sqlite3.OperationalError):
-            found = database.execute("SELECT text FROM about").fetchone()
-            if found == (about,) and not anew:
-                return database
-        with database:
+        with self._patience.locked(database):
+            with contextlib.suppress(sqlite3.OperationalError):
+                found = database.execute("SELECT text FROM about").fetchone()
+                if found == (about,) and not anew:
+                    return database
             made = database.execute("SELECT type, name FROM sqlite_master").fetchall()
             for kind, name in made:
                 if kind in ("table", "view"):  # takes its indices and triggers along
@@ -231,10 +245,7 @@ class Index:
             with without_collections():
                 self._brought_up_to_date()
         except sqlite3.Error as error:
-            if any(words in str(error) for words in _PASSING):
-                self._in_memory()  # another effio may use what is there
-            else:
-                self._made_anew()
+            self._mended(error)
 
     def _in_memory(self) -> None:
         self._database.close()
@@ -247,29 +258,38 @@ class Index:
         if part not in self._tables:
             try:
                 self._tables[part] = self._believed(part)
-            except (_DamagedError, sqlite3.Error):
-                self._made_anew()
+            except (_DamagedError, sqlite3.Error) as error:
+                self._mended(error)
                 self._tables[part] = self._believed(part)
         return self._tables[part]
+
+    def _mended(self, error: Exception) -> None:
+        if _passes(error):
+            self._in_memory()  # another effio may use what is there
+        else:
+            self._made_anew()
 
     def _made_anew(self) -> None:
         try:
             self._database = self._prepared(self._database, anew=True)
             self._brought_up_to_date()
-        except sqlite3.Error:
-            if self._is_kept:  # so damaged that not even its tables can be removed
+        except sqlite3.Error as error:
+            if self._is_kept and not _passes(
+                error
+            ):  # so damaged that not even its tables can be removed
                 with contextlib.suppress(OSError):
                     place_of(self.store.root).unlink()
             self._in_memory()
 
     def _believed(self, part: str) -> _Table:
         """The table, if its rows agree with the digests of the runs; else _DamagedError."""
-        found = {
-            run: (shape, text)
-            for run, shape, text in self._database.execute(
-                "SELECT run, shape, text FROM rows WHERE part = ?", (part,)
-            )
-        }
+        with self._patience.locked(self._database) as database:
+            found = {
+                run: (shape, text)
+                for run, shape, text in database.execute(
+                    "SELECT run, shape, text FROM rows WHERE part = ?", (part,)
+                )
+            }
         texts = []
         shapes = set()
         for run in self._order:
@@ -312,7 +332,7 @@ class Index:
         self._order = [name for name, _ in there]
         now = dict(there)
         self._tables = {}
-        with self._database as database:
+        with self._patience.locked(self._database) as database:
             self._known = {name: kept for name, kept in self._kept() if name in now}
             stale = [
                 name
