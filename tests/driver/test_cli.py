@@ -201,6 +201,38 @@ def test_query(kept: Effio) -> None:
     assert table == ["runs", "2"]
 
 
+def test_an_answer_is_json_without_loss(kept: Effio) -> None:
+    """Of two columns with one name only the last was left; NaN is not JSON."""
+    pytest.importorskip("duckdb")
+    sql = """SELECT a.run, b.run, 2 AS run_1, 'nan'::DOUBLE AS x, ['inf'::DOUBLE, 1] AS y, 1.5 AS z,
+             {'a': '-inf'::DOUBLE} AS s FROM runs a, runs b WHERE a.run < b.run"""
+    (line,) = kept.call("query", "--json", sql).stdout.splitlines()
+
+    def never(name: str) -> None:
+        pytest.fail(f"{name} is not JSON")
+
+    assert json.loads(line, parse_constant=never) == {
+        "run": FIRST, "run_1": SECOND, "run_1_1": 2, "x": None, "y": [None, 1.0], "z": 1.5,
+        "s": {"a": None},
+    }  # fmt: skip
+    heading = kept.call("query", "--csv", sql).stdout.splitlines()[0]
+    assert heading == "run,run_1,run_1_1,x,y,z,s"
+
+
+def test_an_axis_that_is_no_number_is_empty(kept: Effio) -> None:
+    folder = kept.cwd / "effio-runs" / FIRST
+    part = {"name": "c", "step": "s", "point": "0", "repetition": 0, "axes": {"x": float("nan")}}
+    record = {
+        "id": FIRST, "created": "", "benchmark": "b_eff_io", "campaign": part, "arguments": [],
+        "directory": "", "command": [],
+    }  # fmt: skip
+    (folder / "run.json").write_text(json.dumps(record))
+    done = kept.call("export", FIRST, "--what", "runs", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert "NaN" not in done.stdout
+    assert json.loads(done.stdout)[0]["axis_x"] is None
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [("SELEC 1", "syntax error"), ("SELECT * FROM nothing", "nothing"), (" ", "no question")],

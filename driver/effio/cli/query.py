@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from effio.cli.tables import table_format, write_tables
 from effio.report.model import Cell, Column, RunNames, Table
 from effio.report.texts import Form
 from effio.store.query import ask, opened_database
+from effio.store.table import finite
 
 
 @click.command("query")
@@ -43,9 +45,19 @@ def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
     form = Form.CSV if as_csv else form
     if form is Form.JSON:
         for row in rows:
-            click.echo(json.dumps(dict(zip(names, row, strict=True)), default=str))
+            values = dict(zip(names, map(_of_json, row), strict=True))
+            click.echo(json.dumps(values, default=str, allow_nan=False))
         return
     write_tables([_table(names, rows)], form, shorten=shortener(index.store))
+
+
+def _of_json(value: Any) -> Any:
+    """Numbers as JSON has them, also in lists and structures."""
+    if isinstance(value, list | tuple):
+        return [_of_json(one) for one in value]
+    if isinstance(value, dict):
+        return {str(name): _of_json(one) for name, one in value.items()}
+    return finite(float(value) if isinstance(value, Decimal) else value)
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:

@@ -5,7 +5,7 @@ damaged or hostile file never reaches the database's parsers."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,18 @@ def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConn
         yield database
 
 
+def _distinct(names: Sequence[str]) -> list[str]:
+    """A repeated name gets a number, as DuckDB itself does in a table: run, run_1."""
+    found: list[str] = []
+    for name in names:
+        number, own = 0, name
+        while own in found:
+            number += 1
+            own = f"{name}_{number}"
+        found.append(own)
+    return found
+
+
 def ask(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Column names and rows; the database's complaint becomes a usage error."""
     import duckdb
@@ -76,7 +88,7 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[
         raise EffioError("there is no question; see: effio query --help")
     try:
         answer = database.execute(sql)
-        names = [d[0] for d in answer.description or []]
+        names = _distinct([d[0] for d in answer.description or []])
         return names, answer.fetchall()
     except duckdb.Error as error:
         raise EffioError(str(error).strip()) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import IO, Any
@@ -38,8 +39,13 @@ def _campaign(result: Result) -> Row:
         "point": part.point if part else None,
         "campaign_repetition": part.repetition + 1 if part else None,
         "tags": ",".join(result.tags) or None,
-        **_flat(AXIS, dict(part.axes) if part else {}),
+        **_flat(AXIS, {name: finite(value) for name, value in part.axes.items()} if part else {}),
     }
+
+
+def finite(value: Any) -> Any:
+    """None for a number that JSON does not have; a record that others wrote, and SQL, may."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def run_row(name: str, result: Result) -> Row:
