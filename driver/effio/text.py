@@ -270,21 +270,23 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 _LONGEST = 2000
+_BLANKS = "\t\n\r\u2028\u2029"
 
 
 def plain(text: object, limit: int = _LONGEST) -> str:
     """Foreign text for a terminal: no escape sequences, no control or direction characters.
 
-    Line ends and tabs become blanks, so that one value stays in its cell.
+    Ends of lines (also U+2028 and U+2029) and tabs become blanks, so that one value stays in its
+    cell.
     """
     text = str(text)
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
     stripped = _ESCAPES.sub("", text)
     out = "".join(
-        " " if c in "\t\n\r" else c
+        " " if c in _BLANKS else c
         for c in stripped[:limit]
-        if c in "\t\n\r" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
+        if c in _BLANKS or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
     )
     return out + "…" if len(stripped) > limit else out
 

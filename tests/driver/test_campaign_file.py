@@ -16,7 +16,7 @@ from driver.conftest import Effio
 from effio.campaign.file import shipped
 from effio.campaign.order import Asked, Study, selected, study_of
 from effio.campaign.points import Unit
-from effio.config.toml_file import read
+from effio.config.toml_file import campaign_name, read
 from effio.engine.program import Engine as Program
 from effio.errors import EffioError, ExitCode
 from effio.launch.launchers import OpenMpi, Ranks
@@ -442,3 +442,31 @@ def test_points_by_their_ids(study: Studying) -> None:
     for wrong, what in (("zzzz", "no point has this id"), ("", "no point has this id")):
         with pytest.raises(EffioError, match=f"--point {wrong}: {what}"):
             study(text, points=(wrong,))
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "-x", ".x", "a/b", "a\nb", "é", 101 * "x"])
+def test_a_name_that_no_folder_can_have_is_refused(with_engine: Effio, name: str) -> None:
+    """Some led out of the folder of campaigns, hid the runs, or were too long for their names."""
+    (with_engine.cwd / "s.toml").write_text(STUDY)
+    done = with_engine.call("run", "s.toml", "--quiet", f"--name={name}")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "effio: --name: at most 100 letters, digits, '-', '_' and '.', and a letter or digit"
+        " first\n",
+    )
+    assert [path.name for path in with_engine.cwd.iterdir()] == ["s.toml"]
+
+
+def test_a_name_of_a_file_may_have_any_length() -> None:
+    """The longest run has it, a time, a step and a benchmark in its name."""
+    assert campaign_name(Path(250 * "x" + ".toml")) == 100 * "x"
+    assert campaign_name(Path(99 * "x" + "  y.toml")) == 99 * "x"
+    assert campaign_name(Path("...toml")) == "campaign"
+    assert campaign_name(Path("\u2028.toml")) == "campaign"
+
+
+def test_a_message_about_a_file_has_no_lines_of_its_name(with_engine: Effio) -> None:
+    done = with_engine.call("check", "a\u2028b.toml")
+    assert done.returncode == 2
+    assert "effio: a b.toml: " in done.stderr
+    assert done.stderr.splitlines() == done.stderr.removesuffix("\n").split("\n")

@@ -290,3 +290,9 @@ def test_lines_end_with_a_line_feed_only() -> None:
     assert text.lines("a\n\nb") == ["a", "", "b"]
     assert text.lines("\n") == [""]
     assert text.lines("") == []
+
+
+def test_one_value_stays_on_its_line() -> None:
+    shown = text.plain("a\u2028b\u2029c\nd\te\x85f\x0bg")
+    assert shown == "a b c d efg"
+    assert shown.splitlines() == [shown]

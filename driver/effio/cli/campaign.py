@@ -5,7 +5,6 @@ table."""
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,6 +45,7 @@ from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
+from effio.config.toml_file import checked_name
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
@@ -163,9 +163,7 @@ class _CampaignCommand(GroupedCommand):
 
 
 def _folder(campaign: Campaign, runs: Store, instance: str | None) -> CampaignFolder:
-    if instance and not re.fullmatch(r"[A-Za-z0-9_.-]+", instance):
-        raise EffioError("--name: letters, digits, '-', '_' and '.' only")
-    name = instance or campaign.name
+    name = campaign.name if instance is None else checked_name(instance)
     if campaign.afresh and not instance:
         name = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{name}"
     return CampaignFolder(runs, name)

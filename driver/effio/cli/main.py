@@ -127,10 +127,10 @@ def runs_directory(ctx: click.Context) -> Path:
 
 def complain(error: EffioError) -> None:
     """One message, and where there is one, what to do about it."""
-    lines = [fmt.plain(line) for line in error.message.splitlines()] or ["failed"]
+    lines = [fmt.plain(line) for line in fmt.lines(error.message)] or ["failed"]
     text = "effio: " + "\n       ".join(lines)
     if error.hint:
-        text += "".join(f"\n       {fmt.plain(line)}" for line in error.hint.splitlines())
+        text += "".join(f"\n       {fmt.plain(line)}" for line in fmt.lines(error.hint))
     print(text, file=sys.stderr)
 
 

@@ -23,6 +23,7 @@ from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
+from effio.config.toml_file import campaign_name, checked_name
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import ANOTHER_PLACE, MAKE_SPACE, EffioError, ExitCode
@@ -234,9 +235,8 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
         say(chosen)
     tuning = written.with_options(overrides)
     settings = check(tuning, file, engine, ranks, _given(values))
-    name = values["instance"] or path.stem
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
-        raise EffioError("--name: letters, digits, '-', '_' and '.' only")
+    given = values["instance"]
+    name = campaign_name(path) if given is None else checked_name(given)
     called = Called(
         file=str(path.absolute()),
         options=overrides,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from effio.errors import EffioError
 from effio.store import safe_files
-from effio.text import closest, plain
+from effio.text import closest, lines, plain
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -30,6 +30,9 @@ _MARK = "\0"
 _MOST_FAULTS = 20
 _DEEPEST = 64
 # Dotted keys with too many parts; strings, comments and brackets.
+# Of a campaign: it is in the names of folders, next to those of a step and a benchmark.
+_MOST_NAME = 100
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_MOST_NAME - 1}}}")
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _TOKENS = re.compile(
     rf"""(?P<keys>(?<![A-Za-z0-9_-])(?:{_KEY}[ \t]*\.[ \t]*){{{_DEEPEST}}})"""
@@ -149,7 +152,7 @@ def read(path: Path) -> TomlFile:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         where = f"{path}:{found[1]}:{found[2]}" if found else str(path)
         if "(at end of document)" in str(error):
-            where = f"{path}:{len(text.splitlines())}:1"
+            where = f"{path}:{len(lines(text))}:1"
         what = str(error).partition(" (at ")[0]
         if "int_max_str_digits" in what and (digits := _MANY_DIGITS.search(text)):
             where = f"{path}:{text.count(chr(10), 0, digits.start()) + 1}"
@@ -182,8 +185,19 @@ def is_campaign(path: Path) -> bool:
 
 
 def campaign_name(path: Path) -> str:
-    """The name that a campaign has by its file."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.") or "campaign"
+    """The name that a campaign or a tuning has by its file."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.stem).strip("-.")
+    return name[:_MOST_NAME].strip("-.") or "campaign"
+
+
+def checked_name(name: str) -> str:
+    """A name that the user gives in place of that of the file."""
+    if not _NAME.fullmatch(name):
+        raise EffioError(
+            f"--name: at most {_MOST_NAME} letters, digits, '-', '_' and '.',"
+            " and a letter or digit first"
+        )
+    return name
 
 
 def _refuse_other_kind(model: type[BaseModel], file: TomlFile) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from effio import text as fmt
 from effio.errors import EffioError
 from effio.store import safe_files
 from effio.store.folder import SUMS
@@ -85,7 +86,7 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
         raise EffioError(f"{folder}: not a folder")
     text = _written(folder)
     reported: dict[str, str] = {}
-    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+    for number, line in enumerate(fmt.lines(text.decode("utf-8", "replace")), 1):
         found = _LINE.match(line)
         if found is not None:
             reported[found[2]] = found[1]

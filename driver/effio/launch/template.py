@@ -16,6 +16,7 @@ from pathlib import Path
 from effio.errors import EffioError
 from effio.store import safe_files
 from effio.text import closest
+from effio.text import lines as lines_of
 
 SHIPPED = Path(__file__).with_name("templates")
 
@@ -51,7 +52,7 @@ class Template:
     def filled(self, values: Values) -> str:
         """`values` has each of WORDS."""
         return "".join(
-            line + "\n" for pattern in self.text.splitlines() for line in _lines(pattern, values)
+            line + "\n" for pattern in lines_of(self.text) for line in _lines(pattern, values)
         )
 
 
@@ -88,7 +89,7 @@ def read(path: Path) -> Template:
     except ValueError:
         raise EffioError(f"{path}: not UTF-8") from None
     faults = []
-    lines = text.splitlines()
+    lines = lines_of(text)
     for number, line in enumerate(lines, 1):
         words = _words(line)
         for word in words:
