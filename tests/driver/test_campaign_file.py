@@ -465,7 +465,7 @@ def test_a_name_of_a_file_may_have_any_length() -> None:
     assert campaign_name(Path("\u2028.toml")) == "campaign"
 
 
-def test_a_message_about_a_file_has_no_lines_of_its_name(with_engine: Effio) -> None:
+def test_a_message_is_not_broken_within_the_name_of_a_file(with_engine: Effio) -> None:
     done = with_engine.call("check", "a\u2028b.toml")
     assert done.returncode == 2
     assert "effio: a b.toml: " in done.stderr

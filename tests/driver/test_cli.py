@@ -202,7 +202,7 @@ def test_query(kept: Effio) -> None:
 
 
 def test_an_answer_is_json_without_loss(kept: Effio) -> None:
-    """Of two columns with one name only the last was left; NaN is not JSON."""
+    """Of two columns with the same name, only the last was left; NaN is not JSON."""
     pytest.importorskip("duckdb")
     sql = """SELECT a.run, b.run, 2 AS run_1, 'nan'::DOUBLE AS x, ['inf'::DOUBLE, 1] AS y, 1.5 AS z,
              {'a': '-inf'::DOUBLE} AS s FROM runs a, runs b WHERE a.run < b.run"""
@@ -219,7 +219,7 @@ def test_an_answer_is_json_without_loss(kept: Effio) -> None:
     assert heading == "run,run_1,run_1_1,x,y,z,s"
 
 
-def test_an_axis_that_is_no_number_is_empty(kept: Effio) -> None:
+def test_an_axis_that_is_not_a_number_is_empty(kept: Effio) -> None:
     folder = kept.cwd / "effio-runs" / FIRST
     part = {"name": "c", "step": "s", "point": "0", "repetition": 0, "axes": {"x": float("nan")}}
     record = {
