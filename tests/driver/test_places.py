@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from driver.conftest import Effio
+from driver.conftest import FIRST, SECOND, Effio
 from effio.engine.program import Engine as Program
 from effio.launch.job import Request
 from effio.launch.launchers import Ranks
@@ -154,3 +155,34 @@ def test_what_starts_nothing_here_only_says_it(with_engine: Effio, way: tuple[st
     assert done.returncode == 0, done.stderr
     assert "there is no directory /gone on this machine" in done.stderr
     assert done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", ""),
+        ("table", ""),
+        ("compare", "", FIRST),
+        ("archive", "", "-o", "a.tar.gz"),
+        ("archive", FIRST, "-o", ""),
+        ("bundle", "", "-o", "b"),
+        ("show", ""),
+        ("report", ""),
+        ("note", "", "text"),
+        ("clean", ""),
+        ("man", ""),
+        ("init", ""),
+        ("import", ""),
+        ("restore", ""),
+        ("verify-bundle", ""),
+        ("--runs", "", "runs"),
+    ],
+)
+def test_an_empty_name_is_not_this_directory(kept: Effio, words: tuple[str, ...]) -> None:
+    """As of a variable of a shell that is not set: all runs below the directory were taken."""
+    shutil.rmtree(kept.cwd / "effio-runs" / SECOND)  # a part of a name that is not ambiguous
+    before = sorted(kept.cwd.rglob("*"))
+    done = kept.call(*words)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "a name is empty" in done.stderr
+    assert sorted(kept.cwd.rglob("*")) == before

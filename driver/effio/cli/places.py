@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from effio.store.answering import must_answer
+from effio.store.answering import must_answer, must_have_name
 
 
 class PlacePath(click.Path):
@@ -21,5 +21,6 @@ class PlacePath(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
+        must_have_name(os.fspath(value))
         must_answer(Path(value))
         return super().convert(value, param, ctx)

@@ -18,6 +18,7 @@ from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.judge.samples import Judged, Side
+from effio.store.answering import must_have_name
 from effio.store.attempts import Attempt, attempts_in
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
 from effio.store.run_record import CampaignPart
@@ -153,6 +154,7 @@ def part_of_campaign(
 def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[Path]:
     """Results that a word means. `attempts`: the runs of the store, from their files or from its
     index."""
+    must_have_name(word)
     path = Path(word).expanduser()
     if not is_place(word) and (name := campaign_meant(word, store)) is not None:
         return _files(counting_of(attempts(store), name))

@@ -150,3 +150,10 @@ def must_answer(path: Path) -> Path:
             "its file server or FUSE program does not respond; name another place, or try later",
         )
     return path
+
+
+def must_have_name(word: str) -> str:
+    """The word; raises if it is empty: as a path that would be the current directory."""
+    if not word:
+        raise EffioError("a name is empty", hint="write . for this directory; is a variable unset?")
+    return word

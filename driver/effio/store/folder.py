@@ -35,7 +35,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
-from effio.store.answering import must_answer
+from effio.store.answering import must_answer, must_have_name
 from effio.store.notes import NO_NOTES, Notes
 from effio.store.on_servers import judged_by_network
 from effio.store.reader import MAX_LINE_BYTES, Digest, Result, ResultError, read_result
@@ -429,6 +429,7 @@ class Store:
 
         A plain result file that belongs to no folder is returned as its path.
         """
+        must_have_name(name)
         path = must_answer(Path(name).expanduser())
         if path.is_dir() and ((path / RECORD).is_file() or (path / RESULT).is_file()):
             return RunFolder(path)
@@ -472,6 +473,7 @@ class Store:
                 + (", …" if len(matching) > 4 else "")
             )
         raise EffioError(
-            f"no run '{name}': neither a folder, a result file, nor a run in {self.root}",
+            f"no run '{name}': neither the folder of a run, a result file, nor a run in"
+            f" {self.root}",
             hint="effio runs lists them",
         )
