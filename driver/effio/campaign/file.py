@@ -31,6 +31,7 @@ from effio.config.toml_file import (
     validated,
 )
 from effio.errors import EffioError
+from effio.home import expanded
 from effio.shipped import shipped_with_effio
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -237,7 +238,7 @@ def path_of(name: str) -> Path:
     bare = name.removeprefix("@")
     if bare in shipped() and not (name == bare and Path(name).is_file()):
         return shipped_with_effio("campaigns") / f"{bare}.toml"
-    path = Path(name).expanduser()
+    path = expanded(name)
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = list(shipped())
         raise EffioError(

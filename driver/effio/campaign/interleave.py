@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from effio.campaign.file import Campaign, Step
 from effio.errors import EffioError
+from effio.home import expanded
 
 # Axes that are not options of the workload: `effio compare` needs no --across for them.
 _NO_WORKLOAD = frozenset({"dir", "engine", "backend"})
@@ -39,7 +39,7 @@ def sides_of(text: str) -> Sides:
         )
     name, *values = found.groups()
     if name == "dir":
-        values = [str(Path(value).expanduser().absolute()) for value in values]
+        values = [str(expanded(value).absolute()) for value in values]
     return Sides(name, *values)
 
 

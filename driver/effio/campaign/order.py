@@ -18,6 +18,7 @@ from effio.config.toml_file import TomlFile, nearest
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.home import expanded
 from effio.launch.launchers import Ranks
 
 
@@ -112,7 +113,7 @@ def _settings(
     directory = asked.directory or (before.directory if before else None) or campaign.dir or "."
     return Settings(
         ranks,
-        str(Path(directory).expanduser().absolute()),
+        str(expanded(directory).absolute()),
         asked.bytes or (before.bytes if before else None) or campaign.bytes,
         asked.seconds or (before.seconds if before else None) or campaign.seconds,
         asked.scale or (before.scale if before else None) or 1.0,

@@ -20,6 +20,7 @@ from effio import text as fmt
 from effio.cli.places import PlacePath
 from effio.cli.streams import speak_ascii
 from effio.errors import EffioError, ExitCode
+from effio.home import expanded
 
 # Name, module, one line for the overview. The object in the module is called `command`.
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -122,7 +123,7 @@ def runs_directory(ctx: click.Context) -> Path:
     from effio.store.answering import must_answer
 
     named = ctx.find_root().obj or os.environ.get("EFFIO_RUNS") or load_site().results.runs
-    return must_answer(Path(named).expanduser() if named else Path("effio-runs"))
+    return must_answer(expanded(named) if named else Path("effio-runs"))
 
 
 def complain(error: EffioError) -> None:

@@ -19,6 +19,7 @@ from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
+from effio.home import expanded
 from effio.judge.samples import Judged
 from effio.profile import form as questionnaire
 from effio.profile.campaign import REPETITIONS, Imitated, campaign_text
@@ -86,7 +87,7 @@ def interview() -> Profile:
 
 
 def profile_from(word: str) -> Profile:
-    path = Path(word).expanduser()
+    path = expanded(word)
     return profile_of(read_log(path)) if looks_like_a_log(path) else questionnaire.load(path)
 
 

@@ -17,6 +17,7 @@ from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
+from effio.home import expanded
 from effio.store.folder import REPORT, RunFolder, Store
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _balances(words: tuple[str, ...]) -> list[Balance]:
         name, _, file = word.partition("=")
         if not name or not file:
             raise EffioError(f"--hpcc '{word}': write NAME=FILE, as 'columbia=hpccoutf.txt'")
-        found.append(balance_of_hpcc(name, Path(file).expanduser()))
+        found.append(balance_of_hpcc(name, expanded(file)))
     return found
 
 

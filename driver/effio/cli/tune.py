@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -27,6 +26,7 @@ from effio.config.toml_file import campaign_name, checked_name
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import ANOTHER_PLACE, MAKE_SPACE, EffioError, ExitCode
+from effio.home import expanded
 from effio.launch import job
 from effio.launch.choose import wanted_launcher
 from effio.launch.launchers import Ranks, default_ranks
@@ -223,7 +223,7 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
     if values["directory"] is not None and "dir" in values["overrides"]:
         raise click.UsageError("--dir and --set dir=… say the same")
     directory = values["directory"] or values["overrides"].get("dir") or written.options.get("dir")
-    place = str(Path(str(directory or ".")).expanduser().absolute())
+    place = str(expanded(str(directory or ".")).absolute())
     overrides = dict(values["overrides"])
     info = engine.info.benchmark(written.benchmark)
     if info is not None and any(o.name == "dir" for o in info.options):

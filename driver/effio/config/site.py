@@ -42,6 +42,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from effio import text as fmt
 from effio.config.toml_file import read, validated
 from effio.errors import EffioError
+from effio.home import expanded, of_user
 from effio.store.proof import not_trusted
 
 _IN_DIRECTORY = Path("effio-site.toml")
@@ -109,8 +110,7 @@ def candidates() -> list[Path]:
     """Where the file may be, the first first."""
     if named := os.environ.get("EFFIO_SITE"):
         return [Path(named)]
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return [_IN_DIRECTORY, Path(base).expanduser() / "effio" / "site.toml"]
+    return [_IN_DIRECTORY, of_user("XDG_CONFIG_HOME", ".config") / "effio" / "site.toml"]
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -137,7 +137,7 @@ def load_site() -> Site:
                 what = "a template is for one batch system; name it with 'system'"
                 raise EffioError(file.fault(("batch", "template"), what))
             # Relative to the file that names it.
-            template = str(path.parent / Path(site.batch.template).expanduser())
+            template = str(path.parent / expanded(site.batch.template))
             batch = site.batch.model_copy(update={"template": template})
             return site.model_copy(update={"batch": batch})
         if "EFFIO_SITE" in os.environ:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from effio.engine.program import Engine
 from effio.errors import EffioError, environment_error
+from effio.home import expanded, of_user
 from effio.shipped import checkout
 from effio.store import safe_files
 
@@ -30,10 +31,7 @@ _CHOSEN = "engine.json"
 def data_directory() -> Path:
     """Where this user's engines live; EFFIO_DATA or the XDG data directory."""
     named = os.environ.get("EFFIO_DATA")
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(base).expanduser() / "effio"
+    return expanded(named) if named else of_user("XDG_DATA_HOME", ".local/share") / "effio"
 
 
 def _of_checkout() -> list[Engine]:
@@ -165,7 +163,7 @@ def find_engine(wanted: str | None = None, origin: str = "given by --engine") ->
     if wanted:
         if (named := _named(wanted, installed())) is not None:
             return named
-        path = Path(wanted).expanduser()
+        path = expanded(wanted)
         if path.is_dir():
             path = path / PROGRAM
         if os.access(path, os.X_OK) and path.is_file():

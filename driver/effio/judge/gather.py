@@ -17,6 +17,7 @@ from effio.campaign.expression import spelled
 from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
+from effio.home import expanded
 from effio.judge.samples import Judged, Side
 from effio.store.answering import must_have_name
 from effio.store.attempts import Attempt, attempts_in
@@ -62,13 +63,13 @@ def campaign_word(word: str) -> str:
 
 
 def _is_campaign_file(word: str) -> bool:
-    path = Path(word).expanduser()
+    path = expanded(word)
     return path.suffix == ".toml" and path.is_file()
 
 
 def is_place(word: str) -> bool:
     """Whether there is a result or a folder of this name, so that no campaign or tag is meant."""
-    return Path(word).expanduser().exists() and not _is_campaign_file(word)
+    return expanded(word).exists() and not _is_campaign_file(word)
 
 
 def campaign_names(store: Store) -> list[str]:
@@ -147,7 +148,7 @@ def part_of_campaign(
     return (
         campaign,
         found[2],
-        str(Path(value).expanduser().absolute()) if found[2] == "dir" else value,
+        str(expanded(value).absolute()) if found[2] == "dir" else value,
     )
 
 
@@ -155,7 +156,7 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
     """Results that a word means. `attempts`: the runs of the store, from their files or from its
     index."""
     must_have_name(word)
-    path = Path(word).expanduser()
+    path = expanded(word)
     if not is_place(word) and (name := campaign_meant(word, store)) is not None:
         return _files(counting_of(attempts(store), name))
     if not path.exists() and word.startswith(_TAG):

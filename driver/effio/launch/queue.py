@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,10 +38,18 @@ class Queued:
         return self.state in ("PENDING", "PEND", "PD")
 
 
+def _user() -> str:
+    """The name, or the number of a user that has none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.geteuid())
+
+
 def jobs_in(system: BatchSystem) -> list[Queued] | None:
     """The jobs of this user that the batch system knows, those that ended a while ago perhaps
     not among them; None if it does not answer now. One question for all."""
-    command = [getpass.getuser() if word == "@user@" else word for word in system.queue_command]
+    command = [_user() if word == "@user@" else word for word in system.queue_command]
     reported = _reported(command)
     return None if reported is None else _read(reported, system)
 

@@ -34,6 +34,7 @@ from pydantic import ValidationError
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
+from effio.home import expanded
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer, must_have_name
 from effio.store.notes import NO_NOTES, Notes
@@ -430,7 +431,7 @@ class Store:
         A plain result file that belongs to no folder is returned as its path.
         """
         must_have_name(name)
-        path = must_answer(Path(name).expanduser())
+        path = must_answer(expanded(name))
         if path.is_dir() and ((path / RECORD).is_file() or (path / RESULT).is_file()):
             return RunFolder(path)
         if (path / TOGETHER).is_file():

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import effio
+from effio.home import expanded, of_user
 from effio.store.attempts import Facts, KnownAttempt
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import without_collections
@@ -106,11 +107,10 @@ def _passes(error: Exception) -> bool:
 
 def place_of(root: Path) -> Path:
     """The path in EFFIO_CACHE or the XDG cache directory."""
-    base = os.environ.get("EFFIO_CACHE")
-    if not base:
-        base = str(Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "effio")
+    named = os.environ.get("EFFIO_CACHE")
+    base = expanded(named) if named else of_user("XDG_CACHE_HOME", ".cache") / "effio"
     name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
-    return Path(base) / f"runs-{name}.sqlite"
+    return base / f"runs-{name}.sqlite"
 
 
 def _is_ours(place: Path) -> bool:

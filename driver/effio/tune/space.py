@@ -26,6 +26,7 @@ from effio.config.toml_file import TomlFile, file_hint, nearest, read, validated
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.home import expanded
 from effio.launch.launchers import Ranks
 from effio.tune.setting import DEFAULT, Pairs, Setting
 
@@ -147,7 +148,7 @@ def path_of(name: str) -> Path:
     bare = name.removeprefix("@")
     if bare in shipped() and not (name == bare and Path(name).is_file()):
         return _SHIPPED / f"{bare}.toml"
-    path = Path(name).expanduser()
+    path = expanded(name)
     if name.startswith("@") or not (path.suffix == ".toml" or path.is_file() or "/" in name):
         known = shipped()
         raise EffioError(
