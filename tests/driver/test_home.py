@@ -66,7 +66,7 @@ def test_nothing_is_written_where_no_home_is() -> None:
 
 
 @pytest.mark.usefixtures("homeless")
-def test_a_queue_is_asked_for_the_number_of_a_user_without_a_name(
+def test_a_queue_gets_the_number_of_a_user_without_a_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[list[str]] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -279,3 +280,33 @@ def test_a_defect_is_never_mistaken_for_wrong_data(effio: Effio, monkeypatch: An
     assert done.returncode == 8
     assert "RuntimeError: a defect" in done.stderr
     assert done.stderr.splitlines()[-1].startswith("effio: this is a defect of effio itself")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_changes_no_exit_code(with_engine: Effio, closed: str) -> None:
+    """A scheduler may start it this way: it ended with a traceback and exit code 1, wrong data."""
+    for words, code in (("run", "ior", "--backend", "null", "-n", "1"), 0), (("show", "no"), 2):
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$@" {closed}', "sh", *with_engine.command(*words)],
+            cwd=with_engine.cwd, env=with_engine.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+    (run,) = (with_engine.cwd / "effio-runs").iterdir()
+    assert load(run / "result.jsonl").status == "done"
+
+
+def test_a_current_directory_that_was_removed_is_named(effio: Effio) -> None:
+    gone = effio.cwd / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *effio.command("--runs", effio.cwd, "runs")],
+        cwd=gone, env=effio.environment, capture_output=True, text=True, timeout=SECONDS,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-2:] == [
+        "effio: the current directory was removed",
+        "       change to another one: cd DIR",
+    ]

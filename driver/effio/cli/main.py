@@ -18,7 +18,7 @@ import click
 import effio
 from effio import text as fmt
 from effio.cli.places import PlacePath
-from effio.cli.streams import speak_ascii
+from effio.cli.streams import open_closed, speak_ascii
 from effio.errors import EffioError, ExitCode
 from effio.home import expanded
 
@@ -145,6 +145,15 @@ def _in_short(error: click.ClickException) -> click.ClickException:
     return click.UsageError(f"{error.param.opts[-1]}: {error.message}", error.ctx)
 
 
+def _directory_is_gone() -> EffioError | None:
+    """The error of the system names no file then."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return EffioError("the current directory was removed", hint="change to another one: cd DIR")
+    return None
+
+
 def _called() -> int:
     """Runs the command; what it ends with."""
     try:
@@ -168,7 +177,7 @@ def _called() -> int:
         where = f"{error.filename}: " if error.filename else ""
         if not where and error.errno == errno.ENOSPC:
             where = f"standard output, or a temporary file in {tempfile.gettempdir()}: "
-        complain(EffioError(f"{where}{error.strerror or error}"))
+        complain(_directory_is_gone() or EffioError(f"{where}{error.strerror or error}"))
         code = ExitCode.IO_ERROR
     except Exception:
         # Python would end with 1, which means wrong data.
@@ -202,6 +211,7 @@ _COLLECTIONS = (250_000, 20, 100)
 
 def main() -> None:
     gc.set_threshold(*_COLLECTIONS)
+    open_closed()
     for stream in (sys.stdout, sys.stderr):
         speak_ascii(stream)
     code = _flushed(_called())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import os
 import sys
 from typing import TextIO
 
@@ -35,6 +36,17 @@ def speak_ascii(stream: TextIO) -> None:
     """From now on a sign that the stream's encoding lacks is written in another way."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="effio-ascii")
+
+
+def open_closed() -> None:
+    """Opens the null device for each standard stream that the caller closed (`>&-`). Otherwise a
+    file that is opened later gets its number, and what the engine prints goes into that file."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        handle = os.open(os.devnull, os.O_RDWR)  # has the lowest number that is free
+        os.set_inheritable(handle, handle == number)
+        setattr(sys, name, os.fdopen(handle, "r" if number == 0 else "w"))
 
 
 def print_line(text: str) -> None:
