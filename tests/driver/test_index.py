@@ -234,6 +234,21 @@ def test_without_a_place_for_it_all_is_read(
     assert (len(entries), read) == (12, [12])
 
 
+def test_the_next_time_is_quicker_where_it_is_kept(
+    effio: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 3)
+    monkeypatch.setattr("effio.cli.kept._MANY", 3)
+    reading = "reading 3 runs that are new or have changed"
+    for _ in range(2):
+        done = effio.call("runs", env={"EFFIO_CACHE": os.devnull + "/x"})
+        assert done.stderr == f"effio: {reading}\n"
+    assert effio.call("runs").stderr == f"effio: {reading}; the next time is quicker\n"
+    assert effio.call("runs").stderr == ""
+
+
 def test_one_that_is_in_other_hands_is_not_waited_for_in_vain(
     root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,13 +29,15 @@ _WORTH_ASKING = 500
 def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
     def reading(count: int) -> None:
         if count >= _MANY and not quiet:
-            say(f"reading {count} runs that are new or have changed; the next time is quicker")
+            quicker = "; the next time is quicker" if index.is_kept else ""
+            say(f"reading {count} runs that are new or have changed{quicker}")
 
     def waiting(text: str) -> None:
         if not quiet:
             say(text)
 
-    return Index(Store(runs_directory(ctx)), line_of, reading, waiting)
+    index = Index(Store(runs_directory(ctx)), line_of, reading, waiting)
+    return index
 
 
 def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Known]:

@@ -29,10 +29,10 @@ _MARK = "\0"
 
 _MOST_FAULTS = 20
 _DEEPEST = 64
-# Dotted keys with too many parts; strings, comments and brackets.
 # Of a campaign: it is in the names of folders, next to those of a step and a benchmark.
 _MOST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_MOST_NAME - 1}}}")
+# Dotted keys with too many parts; strings, comments and brackets.
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _TOKENS = re.compile(
     rf"""(?P<keys>(?<![A-Za-z0-9_-])(?:{_KEY}[ \t]*\.[ \t]*){{{_DEEPEST}}})"""

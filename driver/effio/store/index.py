@@ -167,7 +167,7 @@ class Index:
         self._order: list[bytes] = []
         self._known: dict[bytes, Kept] = {}
         self._tables: dict[str, _Table] = {}
-        self._is_kept = False
+        self.is_kept = False  # for the next time
         self._with_sealed = False
         self._wanted: frozenset[bytes] | None = None
         place = place_of(store.root)
@@ -208,7 +208,7 @@ class Index:
                 if not _is_ours(place):
                     break
                 database = self._prepared(sqlite3.connect(place))
-                self._is_kept = True
+                self.is_kept = True
                 return database
             except (sqlite3.Error, OSError) as error:
                 if isinstance(error, sqlite3.Error) and "locked" in str(error):
@@ -248,6 +248,7 @@ class Index:
             self._mended(error)
 
     def _in_memory(self) -> None:
+        self.is_kept = False
         self._database.close()
         self._database = self._prepared(sqlite3.connect(":memory:"))
         self._brought_up_to_date()
@@ -274,9 +275,8 @@ class Index:
             self._database = self._prepared(self._database, anew=True)
             self._brought_up_to_date()
         except sqlite3.Error as error:
-            if self._is_kept and not _passes(
-                error
-            ):  # so damaged that not even its tables can be removed
+            # So damaged that not even its tables can be removed.
+            if self.is_kept and not _passes(error):
                 with contextlib.suppress(OSError):
                     place_of(self.store.root).unlink()
             self._in_memory()
