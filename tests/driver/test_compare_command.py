@@ -78,6 +78,30 @@ def test_runs_on_both_sides_are_remarked(effio: Effio) -> None:
     assert "also in" not in effio.call("compare", "base", "next").stdout
 
 
+def test_a_copy_of_a_result_is_the_same_run(effio: Effio) -> None:
+    """Also one without run.json, or next to a folder that has one."""
+    folder = effio.cwd / "a" / "20260101T000000Z-b-eff-io"
+    text = made.write(folder / "result.jsonl", made.b_eff_io()).read_bytes()
+    for name in ("one.jsonl", "two.jsonl"):
+        (effio.cwd / name).write_bytes(text)
+    same = "Both sides are the same: a run does not differ from itself."
+    for left, right in (("one.jsonl", "two.jsonl"), ("one.jsonl", folder), (folder, "one.jsonl")):
+        assert same in " ".join(effio.call("compare", left, right).stdout.split())
+    done = effio.call("table", "one.jsonl", "two.jsonl", "--format", "csv")
+    assert len(done.stdout.splitlines()) == 2
+    assert "two.jsonl is a copy of" in done.stderr
+    record = {"schema": "effio-run/1", "id": folder.name, "created": "", "directory": "/",
+              "benchmark": "b-eff-io", "arguments": [], "command": []}  # fmt: skip
+    (folder / "run.json").write_text(json.dumps(record))
+    for left, right in (("one.jsonl", folder), (folder, "one.jsonl")):
+        assert same in " ".join(effio.call("compare", left, right).stdout.split())
+    # Another run that effio started may have the same result, as of the model.
+    other = folder.with_name("20260102T000000Z-b-eff-io")
+    made.write(other / "result.jsonl", made.b_eff_io())
+    (other / "run.json").write_text(json.dumps({**record, "id": other.name}))
+    assert same not in " ".join(effio.call("compare", folder, other).stdout.split())
+
+
 def test_several_axes_may_differ(effio: Effio) -> None:
     """Partitions and scheduled times of b_eff_io against each other."""
     _kept(effio, "short", 1.0)

@@ -17,7 +17,7 @@ from effio import text as fmt
 from effio.judge import FEWEST, blocks, order, repetitions, statistics
 from effio.judge.alone import Alone, alone_in
 from effio.judge.differences import Difference, differences, other_workload
-from effio.judge.samples import Judged, Key, Sample, Side, samples_of
+from effio.judge.samples import Key, Sample, Side, samples_of
 from effio.judge.statistics import Ratio, Summary
 from effio.judge.verdicts import NoVerdict, Verdict
 
@@ -187,9 +187,9 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
 
 
 def _on_both_sides(first: Side, second: Side) -> str:
-    """Says that a run is compared with itself, if so; a copy of a run folder is the same run."""
-    own = {_identity(run) for run in first.runs}
-    shared = [run for run in second.runs if _identity(run) in own]
+    """Says that a run is compared with itself, if so; a copy of it is the same run."""
+    own = {one for run in first.runs for one in run.identity.known}
+    shared = [run for run in second.runs if own.intersection(run.identity.same)]
     if not shared:
         return ""
     if len(shared) == len(first.runs) == len(second.runs):
@@ -199,11 +199,6 @@ def _on_both_sides(first: Side, second: Side) -> str:
         f"{fmt.count_of(len(shared), 'run')} of {second.name} {same} also in {first.name}, which"
         " makes the sides more alike than they are."
     )
-
-
-def _identity(run: Judged) -> tuple[str, str]:
-    record, started = run.result.record, run.result.run.started
-    return (record.id, started) if record is not None and started else ("", str(run.path.resolve()))
 
 
 def _logs(sample: Sample) -> dict[str, float]:

@@ -18,7 +18,7 @@ from effio.campaign.state import FOLDER, scale_of, series_name, state_by
 from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.home import expanded
-from effio.judge.samples import Judged, Side
+from effio.judge.samples import Identity, Judged, Side
 from effio.store.answering import must_have_name
 from effio.store.attempts import Attempt, attempts_in
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
@@ -209,7 +209,7 @@ class Gathered(Protocol):
     @property
     def started(self) -> str: ...
     @property
-    def identity(self) -> str | None: ...
+    def identity(self) -> Identity: ...
     def named(self: _Run, name: str) -> _Run: ...
 
 
@@ -253,16 +253,16 @@ def too_many() -> EffioError:
 
 
 def without_copies(runs: Sequence[_Run], report: Callable[[str], None]) -> list[_Run]:
-    """A copied run folder is not another repetition: same id and start."""
-    first: dict[tuple[str, str], _Run] = {}
+    """A copied run is not another repetition."""
+    first: dict[str, _Run] = {}
     kept = []
     for run in runs:
-        identity = (run.identity, run.started) if run.identity is not None and run.started else None
-        if identity is not None and identity in first:
-            report(f"left out: {run.path} is a copy of {first[identity].path}")
+        same = next((first[one] for one in run.identity.same if one in first), None)
+        if same is not None:
+            report(f"left out: {run.path} is a copy of {same.path}")
             continue
-        if identity is not None:
-            first[identity] = run
+        for one in run.identity.known:
+            first.setdefault(one, run)
         kept.append(run)
     return kept
 

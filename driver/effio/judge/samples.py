@@ -8,10 +8,38 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
+
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
 Scalar = str | int | float | bool
+
+
+class Identity(Struct, frozen=True, array_like=True):
+    """By which a copy of a run is known: the id in run.json with the start; of a result without
+    run.json its checksum. Two runs that effio started are not copies by their contents alone."""
+
+    id: str  # empty without run.json
+    content: str  # SHA-256 of the result
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What others of the same run are looked up by."""
+        content = (self.content,) if self.content else ()
+        return (self.id, *content) if self.id else tuple(f"bare {one}" for one in content)
+
+    @property
+    def same(self) -> tuple[str, ...]:
+        """A run that is known by one of these is the same."""
+        content = (self.content,) if self.content else ()
+        bare = tuple(f"bare {one}" for one in content)
+        return (self.id, *bare) if self.id else (*bare, *content)
+
+
+def identity_of(result: Result) -> Identity:
+    record, started = result.record, result.run.started
+    return Identity(f"{record.id} {started}" if record and started else "", result.content)
 
 
 @dataclass(frozen=True)
@@ -28,9 +56,8 @@ class Judged:
         return self.result.run.started
 
     @property
-    def identity(self) -> str | None:
-        """The id in run.json, by which a copied folder is known."""
-        return self.result.record.id if self.result.record is not None else None
+    def identity(self) -> Identity:
+        return identity_of(self.result)
 
     def named(self, name: str) -> Judged:
         return replace(self, name=name)

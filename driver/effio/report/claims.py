@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from effio import text as fmt
 from effio.judge import Interval
-from effio.judge.samples import Judged
+from effio.judge.samples import Identity, Judged, identity_of
 from effio.report.common import certainty
 from effio.report.common.system import mpi_name
 from effio.report.model import Headline
@@ -48,13 +48,13 @@ class ForPeak(Struct, frozen=True, array_like=True):
 
 
 class Claim(Struct, frozen=True, array_like=True):
-    """`identity` is the id in run.json, by which a copied folder is known. `better`: higher or
-    lower. `interval`: that of the figure within its run. `versions`: of the software. `status`: how
-    the run ended. `mark`: of a number that is not one of storage or servers alone."""
+    """`better`: higher or lower. `interval`: that of the figure within its run. `versions`: of the
+    software. `status`: how the run ended. `mark`: of a number that is not one of storage or servers
+    alone."""
 
     number: Number
     started: str
-    identity: str | None
+    identity: Identity
     better: str
     interval: Interval | None
     versions: dict[str, str]
@@ -81,7 +81,7 @@ class Claimed(Struct, frozen=True):
         return self.claim.started
 
     @property
-    def identity(self) -> str | None:
+    def identity(self) -> Identity:
         return self.claim.identity
 
     def named(self, name: str) -> Claimed:
@@ -159,7 +159,7 @@ def claim_by(headline: Headline, result: Result) -> Claim:
     return Claim(
         number_by(headline, result),
         result.run.started,
-        result.record.id if result.record is not None else None,
+        identity_of(result),
         figure.metric.better if figure is not None else "higher",
         interval_of(figure),
         _versions(result),

@@ -208,7 +208,8 @@ class RunFolder:
         result = self.result(digest)
         result.record, result.notes = self.record(of_record), self.notes()
         result.measurements = judged_by_network(result)
-        known |= {RESULT: digest.hexdigest(), RECORD: of_record.hexdigest()}
+        result.content = digest.hexdigest()
+        known |= {RESULT: result.content, RECORD: of_record.hexdigest()}
         sums = self.sealed() if sealed is None else sealed
         judged = [(d, name) for d, name in sums if name in known or is_of_turn(name)]
         if changed := self.changed(judged, known):
@@ -349,7 +350,9 @@ def reported_result(path: Path) -> Result:
     """A result file; if it is in a run folder, with what the driver and people know of the run."""
     if path.name == RESULT:
         return RunFolder(path.parent).reported()
-    result = read_result(path)
+    digest = hashlib.sha256()
+    result = read_result(path, digest)
+    result.content = digest.hexdigest()
     result.measurements = judged_by_network(result)
     return result
 
