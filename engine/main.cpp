@@ -188,13 +188,17 @@ constexpr const char* usage_of_plans =
 /// `plans`: a campaign of thousands of points starts one program for them, not one for each.
 ExitCode plans(std::istream& lines) {
     lines.tie(nullptr);  // not a call of the system for each answer
+    std::int64_t number = 0;
     for (std::string line; std::getline(lines, line);) {
+        ++number;
         const Json words = Json::parse(line, nullptr, false);
         const bool are_words =
             words.is_array() && std::all_of(words.begin(), words.end(),
                                             [](const Json& word) { return word.is_string(); });
         if (!are_words) {
-            say(stderr, "effio-mpi plans: a line of stdin is not a JSON list of words\n");
+            say(stderr,
+                fmt::format("effio-mpi plans: line {} of stdin is not a JSON list of words\n",
+                            number));
             return ExitCode::usage;
         }
         say(stdout,

@@ -68,7 +68,7 @@ def test_a_line_that_is_refused_does_not_stop_the_next(any_engine: Engine, tmp_p
 def test_a_line_of_something_else_ends_it(any_engine: Engine, text: str, tmp_path: Path) -> None:
     done = asked(any_engine, f'["ior"]\n{text}\n["ior"]\n', tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "effio-mpi plans: a line of stdin is not a JSON list of words\n"
+    assert done.stderr == "effio-mpi plans: line 2 of stdin is not a JSON list of words\n"
     assert len(done.stdout.splitlines()) == 1
 
 
