@@ -50,7 +50,7 @@ class Result:
     # Of a run that the driver started.
     record: RunRecord | None = None
     notes: Notes = NO_NOTES
-    content: str = ""  # SHA-256 of the file, where it was asked for
+    content: str = ""  # SHA-256 of the file, where it is needed
 
     @property
     def benchmark(self) -> str:
