@@ -146,6 +146,23 @@ def test_which_files_the_numbers_depend_on(
     assert criteria_of(number)[0].shown == why
 
 
+@pytest.mark.parametrize("text", [b"", b"torn", b"\xff\xfe\n", b"0  stdout.log\n"])
+def test_without_the_checksum_of_its_result_a_sealed_run_does_not_count(
+    text: bytes, tmp_path: Path
+) -> None:
+    """Whole or torn: the list of checksums says of the result nothing any more."""
+    folder = RunFolder(tmp_path)
+    made.write(folder.result_path, made.b_eff_io())
+    (tmp_path / "stdout.log").touch()
+    folder.seal()
+    assert reported_result(folder.result_path).measurements[0].valid
+    (tmp_path / "SHA256SUMS").write_bytes(text)
+    lost = reported_result(folder.result_path).measurements[0]
+    assert not lost.valid
+    assert lost.invalid_reason.startswith("SHA256SUMS changed after the run had ended")
+    assert "SHA256SUMS" in folder.changed_since_sealed()
+
+
 def test_a_changed_turn_of_interference_makes_the_numbers_invalid(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     made.write(folder.result_path, made.b_eff_io())

@@ -211,7 +211,7 @@ class RunFolder:
         result.content = digest.hexdigest()
         known |= {RESULT: result.content, RECORD: of_record.hexdigest()}
         sums = self.sealed() if sealed is None else sealed
-        judged = [(d, name) for d, name in sums if name in known or is_of_turn(name)]
+        judged = [(d, name) for d, name in sums if name in (*known, SUMS) or is_of_turn(name)]
         if changed := self.changed(judged, known):
             result.distrust(changed_text(changed))
         return result
@@ -244,13 +244,19 @@ class RunFolder:
         return is_regular(self.path / SUMS)
 
     def sealed(self) -> list[tuple[str, str]]:
-        """Checksum and name of every file that was sealed."""
-        try:
-            lines = safe_files.read_text(self.path / SUMS).splitlines()[:_MAX_SUMMED]
-        except (OSError, ValueError):
+        """Checksum and name of every file that was sealed. That of a result is among them, or the
+        list itself is another one: it is then in the list, with a checksum that no file has."""
+        if not self.is_sealed:
             return []
+        try:
+            lines = fmt.lines(safe_files.read_text(self.path / SUMS))[:_MAX_SUMMED]
+        except (OSError, ValueError):
+            lines = []
         pairs = [line.partition("  ")[::2] for line in lines]
-        return [(digest, name) for digest, name in pairs if name in _SUMMED or is_of_turn(name)]
+        found = [(digest, name) for digest, name in pairs if name in _SUMMED or is_of_turn(name)]
+        if self.has_result and all(name != RESULT for _, name in found):
+            found.append(("", SUMS))
+        return found
 
     def changed_since_sealed(self) -> list[str]:
         """Names of files that differ from their checksum or are gone; empty if none was sealed."""
