@@ -457,6 +457,17 @@ def test_a_name_that_no_folder_can_have_is_refused(with_engine: Effio, name: str
     assert [path.name for path in with_engine.cwd.iterdir()] == ["s.toml"]
 
 
+@pytest.mark.parametrize("words", [("last.toml",), ("s.toml", "--name", "last")])
+def test_none_is_called_last(with_engine: Effio, words: tuple[str, ...]) -> None:
+    """`effio report last` is the newest run, so its results could not be named."""
+    for name in ("s.toml", "last.toml"):
+        (with_engine.cwd / name).write_text(STUDY)
+    done = with_engine.call("run", *words, "--quiet")
+    assert done.returncode == 2
+    assert "'last' means the newest one everywhere" in done.stderr
+    assert not (with_engine.cwd / "effio-runs").exists()
+
+
 def test_a_name_of_a_file_may_have_any_length() -> None:
     """The longest run has it, a time, a step and a benchmark in its name."""
     assert campaign_name(Path(250 * "x" + ".toml")) == 100 * "x"

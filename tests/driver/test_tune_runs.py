@@ -181,6 +181,7 @@ def test_options_given_take_the_place_of_the_files(tuned: Effio) -> None:
         (("s.toml", "--tolerance", "2"), "'2': write a part, as 5% or 0.05"),
         (("s.toml", "--name", "a b"), "--name: at most 100 letters, digits"),
         (("s.toml", "--name", ".."), "and a letter or digit first"),
+        (("s.toml", "--name", "last"), "'last' means the newest one everywhere"),
         (("s.toml", "--name", ""), "and a letter or digit first"),
         (("s.toml", "--dir", ".", "--set", "dir=."), "say the same"),
         (("s.toml", "--frobnicate"), "No such option"),

@@ -45,7 +45,7 @@ from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
-from effio.config.toml_file import checked_name
+from effio.config.toml_file import chosen_name
 from effio.engine.description import BenchmarkInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
@@ -163,7 +163,7 @@ class _CampaignCommand(GroupedCommand):
 
 
 def _folder(campaign: Campaign, runs: Store, instance: str | None) -> CampaignFolder:
-    name = campaign.name if instance is None else checked_name(instance)
+    name = chosen_name(instance, campaign.name)
     if campaign.afresh and not instance:
         name = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{name}"
     return CampaignFolder(runs, name)

@@ -22,7 +22,7 @@ from effio.cli.streams import print_line, say
 from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
-from effio.config.toml_file import campaign_name, checked_name
+from effio.config.toml_file import campaign_name, chosen_name
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import ANOTHER_PLACE, MAKE_SPACE, EffioError, ExitCode
@@ -235,8 +235,7 @@ def _begin(runs: Store, values: Mapping[str, Any]) -> None:
         say(chosen)
     tuning = written.with_options(overrides)
     settings = check(tuning, file, engine, ranks, _given(values))
-    given = values["instance"]
-    name = campaign_name(path) if given is None else checked_name(given)
+    name = chosen_name(values["instance"], campaign_name(path))
     called = Called(
         file=str(path.absolute()),
         options=overrides,

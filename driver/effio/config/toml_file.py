@@ -190,13 +190,16 @@ def campaign_name(path: Path) -> str:
     return name[:_MOST_NAME].strip("-.") or "campaign"
 
 
-def checked_name(name: str) -> str:
-    """A name that the user gives in place of that of the file."""
-    if not _NAME.fullmatch(name):
+def chosen_name(given: str | None, of_file: str) -> str:
+    """The name that the user gives, else that of the file."""
+    name = of_file if given is None else given
+    if given is not None and not _NAME.fullmatch(given):
         raise EffioError(
             f"--name: at most {_MOST_NAME} letters, digits, '-', '_' and '.',"
             " and a letter or digit first"
         )
+    if name == "last":
+        raise EffioError("'last' means the newest one everywhere", hint="name it: --name WORD")
     return name
 
 
