@@ -150,7 +150,7 @@ def test_which_files_the_numbers_depend_on(
 def test_without_the_checksum_of_its_result_a_sealed_run_does_not_count(
     text: bytes, tmp_path: Path
 ) -> None:
-    """Whole or torn: the list of checksums says of the result nothing any more."""
+    """The list of checksums is empty, torn, not text, or without the result."""
     folder = RunFolder(tmp_path)
     made.write(folder.result_path, made.b_eff_io())
     (tmp_path / "stdout.log").touch()

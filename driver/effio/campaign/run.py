@@ -30,7 +30,7 @@ from effio.store.reader import Result, ResultError
 from effio.store.run_record import CampaignPart
 from effio.store.tidy import tidy, tidy_kept
 
-# Runs that did not start any more; of the others their number is enough.
+# This many of the runs that did not start are named; the others are counted.
 _MOST_NAMED = 10
 
 
@@ -38,8 +38,8 @@ _MOST_NAMED = 10
 class UnitDone:
     """Outcome of a unit. `reason` explains a missing result. `before`: an earlier call did it.
     `cut_short`: its own time ran out; `not_run`: the campaign ended before it started;
-    `no_use`: what comes after it would fail in the same way. `stop_wished`: the user asked to stop,
-    though this one ended by itself, and others are left."""
+    `no_use`: what comes after it would fail in the same way. `stop_wished`: the user requested a
+    stop; this one ended by itself, and others are left."""
 
     unit: Unit
     code: ExitCode
@@ -143,7 +143,7 @@ class CampaignRun:
                 break
             try:
                 ended = self._one(unit, already + number + 1, len(wanted) - number)
-            except KeyboardInterrupt:  # the launcher was not running, which hears it otherwise
+            except KeyboardInterrupt:  # while no launcher was running
                 ended = UnitDone(unit, ExitCode.INTERRUPTED, "stopped before or after its launch")
             done.append(ended)
             if ended.code == ExitCode.INTERRUPTED:

@@ -146,7 +146,7 @@ def _in_short(error: click.ClickException) -> click.ClickException:
 
 
 def _directory_is_gone() -> EffioError | None:
-    """The error of the system names no file then."""
+    """An error for a removed current directory: the system's own error names no file."""
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -29,7 +29,7 @@ _MARK = "\0"
 
 _MOST_FAULTS = 20
 _DEEPEST = 64
-# Of a campaign: it is in the names of folders, next to those of a step and a benchmark.
+# Characters of a campaign's name: names of folders also have those of a step and a benchmark.
 _MOST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_MOST_NAME - 1}}}")
 # Dotted keys with too many parts; strings, comments and brackets.

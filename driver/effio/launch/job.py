@@ -76,7 +76,7 @@ class Finished:
     refused: bool = False  # by the engine, before anything was done
     said: bool = False  # the engine has already printed the reason
     out_of_time: bool = False
-    stop_wished: bool = False  # by the user, be it that the run ended by itself before
+    stop_wished: bool = False  # by the user, even if the run ended by itself
     forbidden: bool = False  # not started, in words of a machine that wants a batch job
 
 

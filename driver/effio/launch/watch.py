@@ -57,7 +57,7 @@ class Outcome:
     code: int = 0
     seconds: float = 0
     interrupted: bool = False
-    stop_wished: bool = False  # the user asked to stop, be it that the run ended by itself
+    stop_wished: bool = False  # by the user, even if the run ended by itself
     out_of_time: float = 0  # its time limit in seconds if that was exceeded
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False

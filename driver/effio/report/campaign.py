@@ -307,7 +307,7 @@ def summary_findings(runs: Sequence[Claimed], points: Sequence[Measured]) -> lis
             f" {FEWEST} runs count, and a single run states none."
         )
         found.append(Finding(text, level="info"))
-    several = (p for p in points if len(p.values) > 1)  # of one value nothing is odd
+    several = (p for p in points if len(p.values) > 1)  # a single value cannot be odd
     odd = [p for p in several if (reported := p.statement) is not None and reported.is_odd]
     if odd:
         names = varying(points)

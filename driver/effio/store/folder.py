@@ -244,8 +244,9 @@ class RunFolder:
         return is_regular(self.path / SUMS)
 
     def sealed(self) -> list[tuple[str, str]]:
-        """Checksum and name of every file that was sealed. That of a result is among them, or the
-        list itself is another one: it is then in the list, with a checksum that no file has."""
+        """Checksum and name of every file that was sealed. If the checksum of the result is
+        missing, the list was damaged: it is then included, with an empty checksum that no file
+        has."""
         if not self.is_sealed:
             return []
         try:

@@ -104,7 +104,7 @@ class Runner:
     number: int = 0
     looked_up: int = 0
     reported: bool = False
-    stop_wished: bool = False  # while a run went on that then ended by itself
+    stop_wished: bool = False  # by the user, during a run that then ended by itself
 
     def __call__(self, trial: Trial) -> Reading:
         self.number += 1
