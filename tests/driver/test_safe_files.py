@@ -47,6 +47,7 @@ ELSEWHERE = {
     "launch/batch.py": "its own job script, as standard input of the submit command",
     "launch/live.py": "a terminal",
     "cli/main.py": "/dev/null",
+    "cli/streams.py": "/dev/null",
     "cli/man.py": "manual pages in a directory that is named for them",
     "cli/init.py": "a new file in the current directory (O_EXCL)",
     "cli/doctor.py": "/dev/null and a temporary directory",
