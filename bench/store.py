@@ -5,6 +5,7 @@ imports what the driver's command line needs."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -92,7 +93,8 @@ def generate(root: Path, count: int) -> None:
             "outcome": {"status": "done", "exit_code": 0},
         }  # fmt: skip
         (folder / "run.json").write_text(json.dumps(record))
-        (folder / "SHA256SUMS").write_text("")
+        digest = hashlib.sha256((folder / "result.jsonl").read_bytes()).hexdigest()
+        (folder / "SHA256SUMS").write_text(f"{digest}  result.jsonl\n")
 
 
 def _seconds(words: list[str], environment: dict[str, str]) -> float:
