@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The user's home directory, which a container or a batch job need not have: HOME is not set, and
-the user is not in the system's list."""
+"""The user's home directory. In a container or batch job it can be unknown: HOME is not set, and
+the user has no entry in the password database."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# Nothing is there and nothing can be made there; the message of the system then says why.
+# Used if the home directory is unknown. Nothing exists below it; error messages show its name.
 _NOWHERE = Path(os.devnull) / "HOME is not set"
 
 
 def expanded(name: str | os.PathLike[str]) -> Path:
-    """The path with `~` and `~user` replaced; they stay if there is no such directory, as in a
-    shell."""
+    """Expands `~` and `~user`. A path whose home directory is unknown is returned unchanged, as a
+    shell does."""
     path = Path(name)
     try:
         return path.expanduser()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user without a home directory, as in a container: HOME is not set, and the system's list has no
-such user. Every command ended with a traceback."""
+"""A user without a home directory, as in a container: HOME is not set, and the
+password database has no such user. Every command ended with a traceback."""
 
 from __future__ import annotations
 

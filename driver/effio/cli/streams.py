@@ -39,8 +39,8 @@ def speak_ascii(stream: TextIO) -> None:
 
 
 def open_closed() -> None:
-    """Opens the null device for each standard stream that the caller closed (`>&-`). Otherwise a
-    file that is opened later gets its number, and what the engine prints goes into that file."""
+    """Opens the null device for each standard stream that the caller closed (`>&-`). Otherwise the
+    next file that is opened gets the number of the stream, and the engine prints into it."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
             continue

@@ -17,21 +17,21 @@ Scalar = str | int | float | bool
 
 
 class Identity(Struct, frozen=True, array_like=True):
-    """By which a copy of a run is known: the id in run.json with the start; of a result without
-    run.json its checksum. Two runs that effio started are not copies by their contents alone."""
+    """How a copy of a run is recognized: by the id in run.json and the start time, or, without
+    run.json, by the checksum of the result. Equal results with different ids are different runs."""
 
     id: str  # empty without run.json
     content: str  # SHA-256 of the result
 
     @property
     def known(self) -> tuple[str, ...]:
-        """What others of the same run are looked up by."""
+        """Keys under which this run is stored."""
         content = (self.content,) if self.content else ()
         return (self.id, *content) if self.id else tuple(f"bare {one}" for one in content)
 
     @property
     def same(self) -> tuple[str, ...]:
-        """A run that is known by one of these is the same."""
+        """Keys to look up: a run stored under one of them is the same run."""
         content = (self.content,) if self.content else ()
         bare = tuple(f"bare {one}" for one in content)
         return (self.id, *bare) if self.id else (*bare, *content)

@@ -153,7 +153,7 @@ def must_answer(path: Path) -> Path:
 
 
 def must_have_name(word: str) -> str:
-    """The word; raises if it is empty: as a path that would be the current directory."""
+    """Returns the word. Raises if it is empty, because Path("") is the current directory."""
     if not word:
         raise EffioError("a name is empty", hint="write . for this directory; is a variable unset?")
     return word

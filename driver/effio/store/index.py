@@ -118,7 +118,7 @@ def _is_ours(place: Path) -> bool:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.suppress(FileExistsError):
         os.close(os.open(place, flags, 0o600))
-    # One that is there is not opened: to close it would drop the locks that SQLite has on it for
+    # An existing file is not opened: closing it would drop the locks that SQLite holds on it for
     # another thread.
     info = os.lstat(place)
     others = stat.S_IWGRP | stat.S_IWOTH

@@ -60,7 +60,7 @@ def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConn
     named = [table for table in TABLES if table in sql.lower()]
     with (
         temporary.directory() as place,
-        # What does not fit into memory went to the working directory.
+        # Without it DuckDB writes what does not fit into memory to the working directory.
         duckdb.connect(":memory:", config={"temp_directory": place}) as database,
     ):
         for table in named or TABLES:

@@ -44,7 +44,7 @@ def _campaign(result: Result) -> Row:
 
 
 def finite(value: Any) -> Any:
-    """None for a number that JSON does not have; a record that others wrote, and SQL, may."""
+    """None for NaN and infinity, which JSON cannot represent; SQL and foreign records have them."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -24,7 +24,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """While temporary files alone are written: if they do not fit, the error names their place."""
+    """For code that writes only temporary files. If the disk is full, the error names TMPDIR."""
     try:
         yield
     except OSError as error:
