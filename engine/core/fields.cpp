@@ -38,6 +38,38 @@ std::string_view type_of(Unit unit) {
 
 }  // namespace
 
+namespace detail {
+
+AnyField::AnyField(std::string_view name, Unit unit, std::string_view meaning, Read read)
+    : info_{std::string(name), unit, std::string(meaning)}, read_(std::move(read)) {}
+AnyField::AnyField(FieldInfo info, Read read) : info_(std::move(info)), read_(std::move(read)) {}
+AnyField::~AnyField() = default;
+
+void AnyField::leave_out_unless(std::function<bool(const void*)> applies) {
+    info_.sometimes = true;
+    read_ = [applies = std::move(applies), read = std::move(read_)](const void* object) -> Json {
+        return applies(object) ? read(object) : Json(Json::value_t::discarded);
+    };
+}
+
+Json read(const AnyFields& fields, const void* object) {
+    Json values = Json::object();
+    for (const auto& field : fields) {
+        if (Json value = field.read(object); !value.is_discarded()) {
+            values[field.info().name] = std::move(value);
+        }
+    }
+    return values;
+}
+
+FieldInfos infos_of(const AnyFields& fields) {
+    FieldInfos all;
+    for (const auto& field : fields) all.push_back(field.info());
+    return all;
+}
+
+}  // namespace detail
+
 FieldInfos merged(FieldInfos one, const FieldInfos& other) {
     const auto has = [](const FieldInfos& fields, const std::string& name) {
         return std::any_of(fields.begin(), fields.end(),
@@ -76,6 +108,9 @@ Json to_json(const FieldInfos& fields) {
     }
     return list;
 }
+
+Fact::Fact(std::string_view name, Unit unit, std::string_view meaning, Json value)
+    : info{std::string(name), unit, std::string(meaning)}, value(std::move(value)) {}
 
 Json to_json(const Facts& facts) {
     Json object = Json::object();

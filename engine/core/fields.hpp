@@ -64,74 +64,92 @@ template <class V>
 constexpr bool is_list = false;
 template <class V>
 constexpr bool is_list<std::vector<V>> = true;
+
+/// An optional value is null if there is none, a vector is a list, and a Json is taken as it is.
+/// A function of its own, so that the fields of all kinds of objects share it.
+template <class V>
+Json json_of(const V& value) {
+    if constexpr (is_optional<V>) {
+        return value ? Json(*value) : Json(nullptr);
+    } else {
+        return Json(value);
+    }
+}
+
+/// What a field is and how to get its value, from an object whose type only Field<T> knows: most of
+/// the code is the same for all types, and is compiled once.
+class AnyField {
+  public:
+    /// Takes the address of the object. A discarded value is left out.
+    using Read = std::function<Json(const void*)>;
+
+    AnyField(std::string_view name, Unit unit, std::string_view meaning, Read read);
+    AnyField(FieldInfo info, Read read);
+    AnyField(const AnyField&) = default;
+    AnyField(AnyField&&) = default;
+    AnyField& operator=(const AnyField&) = default;
+    AnyField& operator=(AnyField&&) = default;
+    ~AnyField();
+
+    const FieldInfo& info() const { return info_; }
+    Json read(const void* object) const { return read_(object); }
+
+  protected:
+    /// Left out if `applies`, which takes the address of the object, is false.
+    void leave_out_unless(std::function<bool(const void*)> applies);
+    template <class V>
+    void holds() {
+        info_.nullable = is_optional<V>;
+        if (is_list<V>) info_.shape = FieldShape::list;
+    }
+
+    FieldInfo info_;
+    Read read_;
+};
+using AnyFields = std::vector<AnyField>;
+
+/// Address of the object -> the values of its fields by name.
+Json read(const AnyFields& fields, const void* object);
+FieldInfos infos_of(const AnyFields& fields);
 }  // namespace detail
 
 /// A field of a T.
 template <class T>
-class Field {
+class Field : public detail::AnyField {
   public:
     /// `get` is a pointer to a member, or takes a T. An optional value is null if there is none,
     /// a vector is a list, and a Json is taken as it is.
     template <class Get>
-    Field(std::string name, Unit unit, std::string meaning, Get get)
-        : info_{std::move(name), unit, std::move(meaning)} {
-        using Value = std::remove_cvref_t<std::invoke_result_t<Get, const T&>>;
-        info_.nullable = detail::is_optional<Value>;
-        if (detail::is_list<Value>) info_.shape = FieldShape::list;
-        value_ = [get = std::move(get)](const T& of) -> Json {
-            auto&& found = std::invoke(get, of);
-            if constexpr (detail::is_optional<Value>) {
-                return found ? Json(*found) : Json(nullptr);
-            } else {
-                return Json(found);
-            }
-        };
+    Field(std::string_view name, Unit unit, std::string_view meaning, Get get)
+        : AnyField(name, unit, meaning, [get = std::move(get)](const void* object) {
+              return detail::json_of(std::invoke(get, of(object)));
+          }) {
+        holds<Value<Get>>();
     }
 
     /// An object, or a list of objects, with its own fields. `get` gives a U, an optional U or a
     /// vector of them, or a Json of them by name.
     template <class U, class Get>
-    Field(std::string name, const Fields<U>& members, std::string meaning, Get get)
-        : info_{std::move(name), Unit::object, std::move(meaning)} {
-        using Value = std::remove_cvref_t<std::invoke_result_t<Get, const T&>>;
+    Field(std::string_view name, const Fields<U>& members, std::string_view meaning, Get get)
+        : AnyField(name, Unit::object, meaning,
+                   [members, get = std::move(get)](const void* object) {
+                       return members.json_of(std::invoke(get, of(object)));
+                   }) {
         info_.members = members.infos();
-        info_.nullable = detail::is_optional<Value>;
-        if (detail::is_list<Value>) info_.shape = FieldShape::list;
-        value_ = [members, get = std::move(get)](const T& of) -> Json {
-            auto&& found = std::invoke(get, of);
-            if constexpr (detail::is_optional<Value>) {
-                return found ? members.json(*found) : Json(nullptr);
-            } else if constexpr (std::same_as<Value, Json>) {
-                return found;
-            } else if constexpr (detail::is_list<Value>) {
-                Json list = Json::array();
-                for (const auto& one : found) list.push_back(members.json(one));
-                return list;
-            } else {
-                return members.json(found);
-            }
-        };
+        holds<Value<Get>>();
     }
 
     /// An object with some of the fields of the same T.
-    Field(std::string name, const Fields<T>& members, std::string meaning)
-        : info_{std::move(name), Unit::object, std::move(meaning)},
-          value_([members](const T& of) { return members.json(of); }) {
+    Field(std::string_view name, const Fields<T>& members, std::string_view meaning)
+        : AnyField(name, Unit::object, meaning,
+                   [members](const void* object) { return members.json(of(object)); }) {
         info_.members = members.infos();
     }
 
-    /// The same field of something that is a U.
-    template <class U>
-        requires std::derived_from<T, U>
-    explicit Field(const Field<U>& of)
-        : info_(of.info()), value_([of](const T& thing) { return of.value(thing); }) {}
-
     /// Left out if `applies` is false.
     Field only_if(std::function<bool(const T&)> applies) && {
-        info_.sometimes = true;
-        value_ = [applies = std::move(applies), value = std::move(value_)](const T& of) -> Json {
-            return applies(of) ? value(of) : Json(Json::value_t::discarded);
-        };
+        leave_out_unless(
+            [applies = std::move(applies)](const void* object) { return applies(of(object)); });
         return std::move(*this);
     }
     /// Values by names that only the run knows; `get` gives a Json object.
@@ -154,45 +172,59 @@ class Field {
         return std::move(*this);
     }
 
-    const FieldInfo& info() const { return info_; }
-    Json value(const T& of) const { return value_(of); }
-
   private:
-    FieldInfo info_;
-    std::function<Json(const T&)> value_;  ///< a discarded value is left out
+    template <class Get>
+    using Value = std::remove_cvref_t<std::invoke_result_t<Get, const T&>>;
+    static const T& of(const void* object) { return *static_cast<const T*>(object); }
 };
 
 /// All fields of a T, in the order of the file.
 template <class T>
 class Fields {
   public:
-    Fields(std::initializer_list<Field<T>> fields) : fields_(fields) {}
+    Fields(std::initializer_list<Field<T>> fields) { add(fields); }
     /// Those of what a T is, and then these.
     template <class U>
         requires std::derived_from<T, U>
     Fields(const Fields<U>& first, std::initializer_list<Field<T>> then) {
-        for (const auto& field : first.all()) fields_.emplace_back(field);
-        fields_.insert(fields_.end(), then);
-    }
-
-    Json json(const T& of) const {
-        Json object = Json::object();
-        for (const auto& field : fields_) {
-            if (Json value = field.value(of); !value.is_discarded()) {
-                object[field.info().name] = std::move(value);
+        if constexpr (std::same_as<T, U>) {
+            fields_ = first.fields_;
+        } else {
+            for (const auto& field : first.fields_) {
+                fields_.emplace_back(field.info(), [field](const void* object) {
+                    return field.read(static_cast<const U*>(static_cast<const T*>(object)));
+                });
             }
         }
-        return object;
+        add(then);
     }
-    FieldInfos infos() const {
-        FieldInfos all;
-        for (const auto& field : fields_) all.push_back(field.info());
-        return all;
+
+    Json json(const T& of) const { return detail::read(fields_, &of); }
+    /// Of an optional T, null if there is none; of a vector of them, a list.
+    template <class Value>
+    Json json_of(const Value& value) const {
+        if constexpr (detail::is_optional<Value>) {
+            return value ? json(*value) : Json(nullptr);
+        } else if constexpr (std::same_as<Value, Json>) {
+            return value;
+        } else if constexpr (detail::is_list<Value>) {
+            Json list = Json::array();
+            for (const auto& one : value) list.push_back(json(one));
+            return list;
+        } else {
+            return json(value);
+        }
     }
-    const std::vector<Field<T>>& all() const { return fields_; }
+    FieldInfos infos() const { return detail::infos_of(fields_); }
 
   private:
-    std::vector<Field<T>> fields_;
+    template <class>
+    friend class Fields;
+    void add(std::initializer_list<Field<T>> fields) {
+        for (const detail::AnyField& field : fields) fields_.push_back(field);
+    }
+
+    detail::AnyFields fields_;
 };
 
 /// A field with its value: a setting of a study.
@@ -202,27 +234,18 @@ struct Fact {
 
     /// An optional value is null if there is none, a vector is a list.
     template <class V>
-    Fact(std::string name, Unit unit, std::string meaning, const V& of)
-        : info{std::move(name), unit, std::move(meaning)} {
+    Fact(std::string_view name, Unit unit, std::string_view meaning, const V& of)
+        : Fact(name, unit, meaning, detail::json_of(of)) {
         info.nullable = detail::is_optional<V>;
         if (detail::is_list<V>) info.shape = FieldShape::list;
-        if constexpr (detail::is_optional<V>) {
-            value = of ? Json(*of) : Json(nullptr);
-        } else {
-            value = of;
-        }
     }
-    template <class U>
-    Fact(std::string name, const Fields<U>& members, std::string meaning, const U& of)
-        : info{std::move(name), Unit::object, std::move(meaning)}, value(members.json(of)) {
+    Fact(std::string_view name, Unit unit, std::string_view meaning, Json value);
+    /// An object, an optional one or a list of them.
+    template <class U, class V>
+    Fact(std::string_view name, const Fields<U>& members, std::string_view meaning, const V& of)
+        : Fact(name, Unit::object, meaning, members.json_of(of)) {
         info.members = members.infos();
-    }
-    template <class U>
-    Fact(std::string name, const Fields<U>& members, std::string meaning, const std::vector<U>& of)
-        : info{std::move(name), Unit::object, std::move(meaning), FieldShape::list},
-          value(Json::array()) {
-        info.members = members.infos();
-        for (const auto& one : of) value.push_back(members.json(one));
+        if (detail::is_list<V>) info.shape = FieldShape::list;
     }
 };
 using Facts = std::vector<Fact>;

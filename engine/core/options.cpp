@@ -146,13 +146,13 @@ Option& Option::choices(std::vector<std::string> allowed) {
     return *this;
 }
 
-Option& Option::metavar(std::string name) {
-    metavar_ = std::move(name);
+Option& Option::metavar(std::string_view name) {
+    metavar_ = name;
     return *this;
 }
 
-Option& Option::automatic(std::string words) {
-    automatic_ = std::move(words);
+Option& Option::automatic(std::string_view words) {
+    automatic_ = words;
     return *this;
 }
 
@@ -174,16 +174,16 @@ Option& Option::expert() {
 OptionTable::OptionTable(std::string command, std::string purpose, std::string closing)
     : command_(std::move(command)), purpose_(std::move(purpose)), closing_(std::move(closing)) {}
 
-Option& OptionTable::insert(std::string name, std::string help) {
+Option& OptionTable::insert(std::string_view name, std::string_view help) {
     Option& option = options_.emplace_back();
-    option.name_ = std::move(name);
-    option.help_ = std::move(help);
+    option.name_ = name;
+    option.help_ = help;
     option.group_ = group_;
     return option;
 }
 
-Option& OptionTable::flag(std::string name, bool& target, std::string help) {
-    Option& option = insert(std::move(name), std::move(help));
+Option& OptionTable::flag(std::string_view name, bool& target, std::string_view help) {
+    Option& option = insert(name, help);
     option.flag_ = true;
     option.type_ = "flag";
     option.default_text_ = "off";
@@ -207,9 +207,9 @@ OptionTable::Type OptionTable::type_of() {
 }
 
 template <class T>
-Option& OptionTable::bind(std::string name, T& target, std::string help) {
+Option& OptionTable::bind(std::string_view name, T& target, std::string_view help) {
     using Value = typename Single<T>::type;
-    Option& option = insert(std::move(name), std::move(help));
+    Option& option = insert(name, help);
     const Type type = type_of<Value>();
     option.type_ = type.name;
     option.unit_ = type.unit;
@@ -257,9 +257,9 @@ Option& OptionTable::bind(std::string name, T& target, std::string help) {
     return option;
 }
 
-Option& OptionTable::choose(std::string name, std::string help, Choice choice) {
-    Option& option = insert(std::move(name), std::move(help));
-    option.choices(choice.words);
+Option& OptionTable::choose(std::string_view name, std::string_view help, Choice choice) {
+    Option& option = insert(name, help);
+    option.choices({choice.words.begin(), choice.words.end()});
     option.list_ = static_cast<bool>(choice.forget);
     option.reset_ = choice.forget;
     option.assign_ = [take = std::move(choice.take)](const Option& self,
@@ -270,7 +270,7 @@ Option& OptionTable::choose(std::string name, std::string help, Choice choice) {
         take(static_cast<std::size_t>(found - words.begin()));
         return {};
     };
-    const auto now = [words = std::move(choice.words), places = std::move(choice.now)] {
+    const auto now = [words = option.choices_, places = std::move(choice.now)] {
         std::vector<std::string> all;
         for (const std::size_t i : places()) all.push_back(words.at(i));
         return all;
@@ -282,53 +282,53 @@ Option& OptionTable::choose(std::string name, std::string help, Choice choice) {
     return option;
 }
 
-Option& OptionTable::add(std::string n, std::int64_t& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::int64_t& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, double& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, double& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, Bytes& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, Bytes& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, Seconds& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, Seconds& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, BytesPerSecond& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, BytesPerSecond& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::string& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::string& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<std::int64_t>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<std::int64_t>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<double>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<double>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<Bytes>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<Bytes>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<Seconds>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<Seconds>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<BytesPerSecond>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<BytesPerSecond>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<Share>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<Share>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::optional<std::string>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::optional<std::string>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::vector<std::int64_t>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::vector<std::int64_t>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::vector<Bytes>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::vector<Bytes>& t, std::string_view h) {
+    return bind(n, t, h);
 }
-Option& OptionTable::add(std::string n, std::vector<std::string>& t, std::string h) {
-    return bind(std::move(n), t, std::move(h));
+Option& OptionTable::add(std::string_view n, std::vector<std::string>& t, std::string_view h) {
+    return bind(n, t, h);
 }
 
 Option* OptionTable::find(std::string_view name) {

@@ -17,14 +17,19 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "core/named.hpp"
 #include "core/units.hpp"
 
 namespace effio {
 
+/// What an option calls one of its values. The name is a literal: tables of words are constants.
+template <class T>
+struct WordFor {
+    std::string_view name;
+    T value{};
+};
 /// What an option that takes one of a few values calls them, in the order of the help text.
 template <class T>
-using Words = std::vector<Named<T>>;
+using Words = std::vector<WordFor<T>>;
 
 /// Which of the words represents this value; the last one where none does.
 template <class T>
@@ -34,8 +39,8 @@ std::size_t index_of(const Words<T>& words, const std::type_identity_t<T>& value
     return i;
 }
 template <class T>
-const std::string& word_of(const Words<T>& words, const std::type_identity_t<T>& value) {
-    return words[index_of(words, value)].name;
+std::string word_of(const Words<T>& words, const std::type_identity_t<T>& value) {
+    return std::string(words[index_of(words, value)].name);
 }
 /// None where no word is this one.
 template <class T>
@@ -58,9 +63,9 @@ class Option {
     Option& letter(char c);
     Option& range(double low, double high);
     Option& choices(std::vector<std::string> allowed);
-    Option& metavar(std::string name);
+    Option& metavar(std::string_view name);
     /// What an optional value is when it is not given, in words ("detected").
-    Option& automatic(std::string words);
+    Option& automatic(std::string_view words);
     /// Takes a value whole: commas belong to it, and each use of the option adds one.
     Option& whole();
     /// `given` becomes true where the option is given, be it with the value it has anyway.
@@ -101,43 +106,44 @@ class OptionTable {
     OptionTable(std::string command, std::string purpose, std::string closing = {});
 
     /// Options added after this call are under `title` in the help text.
-    void group(std::string title) { group_ = std::move(title); }
+    void group(std::string_view title) { group_ = title; }
 
-    Option& flag(std::string name, bool& target, std::string help);
-    Option& add(std::string name, std::int64_t& target, std::string help);
-    Option& add(std::string name, double& target, std::string help);
-    Option& add(std::string name, Bytes& target, std::string help);
-    Option& add(std::string name, Seconds& target, std::string help);
-    Option& add(std::string name, BytesPerSecond& target, std::string help);
-    Option& add(std::string name, std::string& target, std::string help);
-    Option& add(std::string name, std::optional<std::int64_t>& target, std::string help);
-    Option& add(std::string name, std::optional<double>& target, std::string help);
-    Option& add(std::string name, std::optional<Bytes>& target, std::string help);
-    Option& add(std::string name, std::optional<Seconds>& target, std::string help);
-    Option& add(std::string name, std::optional<BytesPerSecond>& target, std::string help);
-    Option& add(std::string name, std::optional<Share>& target, std::string help);
-    Option& add(std::string name, std::optional<std::string>& target, std::string help);
+    Option& flag(std::string_view name, bool& target, std::string_view help);
+    Option& add(std::string_view name, std::int64_t& target, std::string_view help);
+    Option& add(std::string_view name, double& target, std::string_view help);
+    Option& add(std::string_view name, Bytes& target, std::string_view help);
+    Option& add(std::string_view name, Seconds& target, std::string_view help);
+    Option& add(std::string_view name, BytesPerSecond& target, std::string_view help);
+    Option& add(std::string_view name, std::string& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<std::int64_t>& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<double>& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<Bytes>& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<Seconds>& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<BytesPerSecond>& target,
+                std::string_view help);
+    Option& add(std::string_view name, std::optional<Share>& target, std::string_view help);
+    Option& add(std::string_view name, std::optional<std::string>& target, std::string_view help);
     /// Lists: comma-separated, and every further use of the option appends.
-    Option& add(std::string name, std::vector<std::int64_t>& target, std::string help);
-    Option& add(std::string name, std::vector<Bytes>& target, std::string help);
-    Option& add(std::string name, std::vector<std::string>& target, std::string help);
+    Option& add(std::string_view name, std::vector<std::int64_t>& target, std::string_view help);
+    Option& add(std::string_view name, std::vector<Bytes>& target, std::string_view help);
+    Option& add(std::string_view name, std::vector<std::string>& target, std::string_view help);
 
     /// One of a few values by its word, or a list of them.
     template <class T>
-    Option& choice(std::string name, T& target, const std::type_identity_t<Words<T>>& words,
-                   std::string help) {
-        return choose(std::move(name), std::move(help),
-                      {texts(words),
+    Option& choice(std::string_view name, T& target, const std::type_identity_t<Words<T>>& words,
+                   std::string_view help) {
+        return choose(name, help,
+                      {names(words),
                        [&target, words](std::size_t i) { target = words[i].value; },
                        [&target, words] { return std::vector{index_of(words, target)}; },
                        {}});
     }
     template <class T>
-    Option& choice(std::string name, std::vector<T>& target,
-                   const std::type_identity_t<Words<T>>& words, std::string help) {
+    Option& choice(std::string_view name, std::vector<T>& target,
+                   const std::type_identity_t<Words<T>>& words, std::string_view help) {
         return choose(
-            std::move(name), std::move(help),
-            {texts(words), [&target, words](std::size_t i) { target.push_back(words[i].value); },
+            name, help,
+            {names(words), [&target, words](std::size_t i) { target.push_back(words[i].value); },
              [&target, words] {
                  std::vector<std::size_t> now;
                  for (const T& one : target) now.push_back(index_of(words, one));
@@ -147,13 +153,13 @@ class OptionTable {
     }
     /// A value with its own grammar: `parse` reads the text, `show` returns it.
     template <class T>
-    Option& parsed(std::string name, T& target,
+    Option& parsed(std::string_view name, T& target,
                    std::type_identity_t<std::function<Result<T>(std::string_view)>> parse,
                    std::type_identity_t<std::function<std::string(const T&)>> show,
-                   std::string metavar, std::string help) {
-        Option& option = insert(std::move(name), std::move(help));
+                   std::string_view metavar, std::string_view help) {
+        Option& option = insert(name, help);
         option.type_ = "text";
-        option.metavar_ = std::move(metavar);
+        option.metavar_ = metavar;
         option.default_text_ = show(target);
         option.assign_ = [&target, parse = std::move(parse)](const Option&,
                                                              std::string_view text) -> Status {
@@ -166,9 +172,8 @@ class OptionTable {
         return option;
     }
     /// "on" or "off"; without a value it is "on".
-    Option& on_off(std::string name, bool& target, std::string help) {
-        Option& option =
-            choice(std::move(name), target, {{"on", true}, {"off", false}}, std::move(help));
+    Option& on_off(std::string_view name, bool& target, std::string_view help) {
+        Option& option = choice(name, target, {{"on", true}, {"off", false}}, help);
         option.alone_ = "on";
         return option;
     }
@@ -197,23 +202,23 @@ class OptionTable {
     };
     /// An option of words; values are places in their list.
     struct Choice {
-        std::vector<std::string> words;
+        std::vector<std::string_view> words;
         std::function<void(std::size_t)> take;
         std::function<std::vector<std::size_t>()> now;
         std::function<void()> forget;  ///< of a list
     };
-    Option& choose(std::string name, std::string help, Choice choice);
+    Option& choose(std::string_view name, std::string_view help, Choice choice);
     template <class T>
-    static std::vector<std::string> texts(const Words<T>& words) {
-        std::vector<std::string> all;
+    static std::vector<std::string_view> names(const Words<T>& words) {
+        std::vector<std::string_view> all;
         for (const auto& word : words) all.push_back(word.name);
         return all;
     }
     template <class T>
     static Type type_of();
     template <class T>
-    Option& bind(std::string name, T& target, std::string help);
-    Option& insert(std::string name, std::string help);
+    Option& bind(std::string_view name, T& target, std::string_view help);
+    Option& insert(std::string_view name, std::string_view help);
     Option* find(std::string_view name);
     Option* find(char letter);
     std::string unknown(std::string_view name) const;
