@@ -14,6 +14,7 @@ from _pytest.mark.structures import ParameterSet
 from docs.blocks import Block, blocks_of, missing_line, script, shown
 from engines import ROOT, Engine
 from patience import SECONDS
+from run_tests import WITHOUT_DEVICES
 from slurm_cluster import SlurmCluster
 
 PAGES = sorted(
@@ -49,7 +50,9 @@ def _programs(directory: Path, engine: Engine) -> None:
 
 def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
     outside = ("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "PMI")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
+    kept = {
+        k: v for k, v in os.environ.items() if k in WITHOUT_DEVICES or not k.startswith(outside)
+    }
     return {
         **engine.environment(),
         **kept,

@@ -21,6 +21,7 @@ import pytest
 from driver import made
 from engines import SESSION_DIRECTORY, Engine
 from patience import SECONDS
+from run_tests import WITHOUT_DEVICES
 
 # Two runs that are kept.
 FIRST = "20260101T000000Z-b-eff-io"
@@ -100,6 +101,7 @@ def effio(tmp_path: Path) -> Effio:
         k: v
         for k, v in os.environ.items()
         if k == SESSION_DIRECTORY
+        or k in WITHOUT_DEVICES
         or not k.startswith(("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "OMPI_", "PMI"))
     }
     environment |= {

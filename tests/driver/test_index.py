@@ -279,14 +279,12 @@ def test_questions_are_answered_from_it(effio: Effio) -> None:
     assert "left out" in done.stderr
 
 
-@pytest.mark.parametrize("name", [b"it's", b"a[b]*?", b"\xe2\x80\xa8", b"bad\xff"])
-def test_a_question_may_read_a_table_twice_and_no_place_is_a_part_of_it(
-    effio: Effio, name: bytes
-) -> None:
+def test_a_question_may_read_a_table_twice_and_no_place_is_a_part_of_it(effio: Effio) -> None:
+    """Other names of the place: test_temporary.py."""
     runs = effio.cwd / "effio-runs"
     runs.mkdir()
     generate(runs, 3)
-    place = effio.cwd / os.fsdecode(name)
+    place = effio.cwd / "it's a[b]*?"
     place.mkdir()
     question = """SELECT count(*), count(DISTINCT b.rate) FROM measurements a
                   JOIN measurements b USING (run) JOIN runs USING (run)"""

@@ -41,9 +41,13 @@ def shipped_log(name: str) -> Path:
     pytest.skip(f"this PyDarshan carries no {name}")
 
 
+# Each is read in a process that loads PyDarshan, which takes a second.
+_log_of = cache(read_log)
+
+
 @cache
 def _profile_of(path: Path) -> Profile:
-    return profile_of(read_log(path))
+    return profile_of(_log_of(path))
 
 
 def _shipped(name: str) -> Profile:
@@ -197,10 +201,10 @@ def test_one_process_writes() -> None:
 
 def test_a_file_has_the_trace_of_the_highest_layer() -> None:
     # MPI-IO and POSIX trace four processes each.
-    log = read_log(shipped_log("ior_hdf5_example.darshan"))
+    log = _log_of(shipped_log("ior_hdf5_example.darshan"))
     assert [one.rank for one in log.traces] == [0, 1, 2, 3]
     # The second file is one that only POSIX saw.
-    log = read_log(shipped_log("sample-dxt-simple.darshan"))
+    log = _log_of(shipped_log("sample-dxt-simple.darshan"))
     assert [sum(c.length for c in one.calls) for one in log.traces] == [4000, 40]
 
 
@@ -253,14 +257,11 @@ def _cut(count: int) -> Callable[[bytes], bytes]:
     "damage",
     [
         pytest.param(_cut(0), id="empty"),
-        pytest.param(_cut(1), id="one byte"),
         pytest.param(_cut(500), id="torn in its head"),
         pytest.param(_cut(1000), id="torn where its library breaks down"),
         pytest.param(_cut(2500), id="torn in its records"),
         pytest.param(_cut(-1), id="one byte short"),
         pytest.param(lambda log: b"\x89PNG\r\n" + bytes(range(256)) * 100, id="foreign"),
-        pytest.param(lambda log: b'{"schema": "effio-result/1"}\n' * 1000, id="text"),
-        pytest.param(lambda log: bytes(100_000), id="zeros"),
     ],
 )
 def test_no_whole_log(effio: Effio, damage: Callable[[bytes], bytes]) -> None:

@@ -12,17 +12,8 @@ import pytest
 from driver import made
 from driver.conftest import FIRST, Effio
 
-# Each is a pattern, an address, a text in quotes or no text for some library.
-NAMES = (
-    b"it's",
-    b'a"b',
-    b"a[b]*?",
-    b"%s{x}%20",
-    b"a:b;c",
-    b"\xe2\x80\xa8",
-    b"\xc2\xa0",
-    b"bad\xff",
-)
+# Each is a text in quotes and an address, a pattern and a template, or no text for some library.
+NAMES = (b"it's a\"b:c;d", b"a[b]*?%s{x}%20", b"\xe2\x80\xa8\xc2\xa0", b"bad\xff")
 COUNT = f"SELECT count(*) FROM measurements WHERE run = '{FIRST}'"
 
 

@@ -23,17 +23,17 @@ SMALL = ("b-eff-io", "--memory-per-rank", "256MiB", "--quiet")
 QUICK = (*SMALL, "--time", "0s")
 
 # The definition depends on the number of ranks, how files are written on the MPI library: each
-# number of ranks once, each MPI-IO with several of them.
+# number of ranks once.
 SIZES = [
-    *(("openmpi-ompio", ranks) for ranks in (1, 3, 7)),
-    *(("openmpi-romio", ranks) for ranks in (2, 4)),
-    *(("mpich", ranks) for ranks in (1, 2)),
+    *(("openmpi-ompio", ranks) for ranks in (1, 5)),
+    ("openmpi-romio", 3),
+    ("mpich", 2),
 ]
 
 
 def default_partitions(ranks: int) -> list[int]:
     """The default partitions from the description's table."""
-    return {1: [1], 2: [1, 2], 3: [1, 2, 3], 4: [2, 3, 4], 7: [2, 4, 7]}[ranks]
+    return {1: [1], 2: [1, 2], 3: [1, 2, 3], 5: [2, 4, 5]}[ranks]
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -84,10 +84,10 @@ def test_files_and_numbers_are_the_definitions(
     ]
 
 
-def test_many_calls_in_a_row_and_rewrite(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_many_calls_in_a_row_and_rewrite(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """Rows that run for a while, up to the cap on bytes: offsets that depend on many calls."""
     words = [*SMALL, "--time", "4s", "--rewrite", "--partitions", "2", "--max-bytes", "100MiB"]
-    run = engine.run([*words, "--dir", data, "--keep"], tmp_path)
+    run = any_engine.run([*words, "--dir", data, "--keep"], tmp_path)
     assert run.code == 0, run
     result = run.result
     check_files(result, data, 0, 2, 2 * MIB, rewrite=True)
@@ -157,7 +157,7 @@ def test_plan_touches_nothing(any_engine: Engine, tmp_path: Path, data: Path) ->
     assert run.results == []
 
 
-def test_foreign_files_are_left_alone(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_foreign_files_are_left_alone(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """Files next to ours, also with nearly our names, survive a run that removes its own."""
     foreign = {
         "notes.txt": b"mine",
@@ -166,7 +166,7 @@ def test_foreign_files_are_left_alone(engine: Engine, tmp_path: Path, data: Path
     }
     for name, text in foreign.items():
         (data / name).write_bytes(text)
-    run = engine.run([*QUICK, "--partitions", "2", "--dir", data], tmp_path)
+    run = any_engine.run([*QUICK, "--partitions", "2", "--dir", data], tmp_path)
     assert run.code == 0, run
     assert contents(data) == foreign
 

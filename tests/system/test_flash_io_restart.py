@@ -16,7 +16,7 @@ import pytest
 from array_tools import io_error_of, need
 from engines import Engine, Run
 
-from .test_flash_io import BACKENDS
+from .test_flash_io import BACKENDS, BY_MPI_IO, WITHOUT_MPI_IO
 
 WORDS = ("flash-io", "--blocks", "3", "--cells", "4", "--fill", "index", "--quiet")
 READ = (*WORDS, "--write", "off", "--read", "checkpoint", "--agree-deadline", "3s")
@@ -100,7 +100,7 @@ def test_other_numbers_of_ranks_read(
     need(any_engine, backend)
     run = any_engine.run([*WORDS, "--keep", "--dir", data, "--backend", backend], tmp_path, ranks=3)
     assert run.code == 0, run
-    for ranks in (1, 2, 4):
+    for ranks in (2, 4):
         out = tmp_path / str(ranks)
         out.mkdir()
         words = [*WORDS, "--write", "off", "--read", "all", "--writers", "3"]
@@ -111,12 +111,23 @@ def test_other_numbers_of_ranks_read(
         assert checkpoint["verified_bytes"] == 12 * CHECKPOINT + header
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", BY_MPI_IO)
 def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, data: Path) -> None:
-    checkpoint = leave(mpi, backend, data)
+    check_cut_short(mpi, backend, tmp_path, data)
+
+
+@pytest.mark.parametrize("backend", WITHOUT_MPI_IO)
+def test_a_file_without_mpi_io_that_was_cut_short(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    check_cut_short(any_engine, backend, tmp_path, data)
+
+
+def check_cut_short(engine: Engine, backend: str, tmp_path: Path, data: Path) -> None:
+    checkpoint = leave(engine, backend, data)
     os.truncate(checkpoint, checkpoint.stat().st_size // 2)
     refused(
-        restart(mpi, backend, tmp_path, data),
+        restart(engine, backend, tmp_path, data),
         checkpoint,
         "truncated file",
         "the file is too short",
@@ -126,15 +137,15 @@ def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, da
 
 @pytest.mark.parametrize("backend", DESCRIBED)
 def test_a_file_of_a_version_that_is_not_known(
-    mpi: Engine, backend: str, tmp_path: Path, data: Path
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
     """The byte with the version: of the superblock of HDF5, of the magic number of CDF."""
-    checkpoint = leave(mpi, backend, data)
+    checkpoint = leave(any_engine, backend, data)
     with checkpoint.open("r+b") as file:
         file.seek(3 if backend == "pnetcdf" else 8)
         file.write(b"\x63")
     refused(
-        restart(mpi, backend, tmp_path, data),
+        restart(any_engine, backend, tmp_path, data),
         checkpoint,
         "superblock version",
         "ormat",
@@ -142,7 +153,7 @@ def test_a_file_of_a_version_that_is_not_known(
     )
 
 
-def test_a_variable_that_is_not_there(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_a_variable_that_is_not_there(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     def rename(checkpoint: Path) -> None:
         content = checkpoint.read_bytes()
         assert content.count(b"velx") == 1
@@ -155,9 +166,9 @@ def test_a_variable_that_is_not_there(engine: Engine, tmp_path: Path, data: Path
         place.mkdir()
         # Without the list of names that the original's structure has.
         words = ("--structure", "netcdf")
-        checkpoint = leave(engine, backend, place, *words)
+        checkpoint = leave(any_engine, backend, place, *words)
         rename(checkpoint)
-        run = restart(engine, backend, out, place, *words)
+        run = restart(any_engine, backend, out, place, *words)
         refused(run, checkpoint, "there is no variable 'velx'")
 
 

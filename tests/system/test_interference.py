@@ -132,11 +132,11 @@ def test_groups_of_together_share_what_sim_pretends(mpi: Engine, tmp_path: Path)
 
 
 def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
-    mpi: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """How often is chance; that the first runs are whole, alone and next to others, is not."""
     run = interfere(
-        mpi,
+        any_engine,
         tmp_path,
         f"1: ior --dir {data} --block 1MiB --transfer 256KiB --phases write",
         f"1: mdtest --dir {data} --items 200 --iterations 3",

@@ -294,8 +294,8 @@ def test_help_is_not_an_error(any_engine: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["-a POSIX", "-a POSIX -F", "-a MPIIO -c", "-a DUMMY"])
-def test_no_segment_moves_nothing(engine: Engine, tmp_path: Path, way: str) -> None:
-    run = classic(engine, tmp_path, f"{way} -w -r -k -s 0 -b 64k -t 64k -o f")
+def test_no_segment_moves_nothing(any_engine: Engine, tmp_path: Path, way: str) -> None:
+    run = classic(any_engine, tmp_path, f"{way} -w -r -k -s 0 -b 64k -t 64k -o f")
     rows = [line.split() for line in run.stdout.splitlines() if re.match(r"(write|read) ", line)]
     assert [(row[0], float(row[1])) for row in rows if len(row) == 11] == [
         ("write", 0),

@@ -14,9 +14,9 @@ from mdtest_runs import QUICK, left_in, operations, rates
 
 
 def test_all_phases_of_mdtest_on_files_and_directories(
-    mpi: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    run = mpi.run([*QUICK, "-n", "20", "-b", "2", "-z", "1", "-d", data], tmp_path)
+    run = any_engine.run([*QUICK, "-n", "20", "-b", "2", "-z", "1", "-d", data], tmp_path)
     assert run.code == 0, run
     # 3 directories; 18 of the 20 items fit evenly; 2 ranks; a ring has one rename more for each
     # directory and rank.
@@ -317,10 +317,10 @@ def test_the_rate_over_time_holds_every_operation(any_engine: Engine, tmp_path: 
 
 
 def test_the_whole_file_system_is_synced_at_the_end_of_each_phase(
-    mpi: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Also where one rank alone makes and removes the tree that all share."""
-    run = mpi.run([*QUICK, "-n", "5", "-i", "3", "--sync-phases", "-d", data], tmp_path)
+    run = any_engine.run([*QUICK, "-n", "5", "-i", "3", "--sync-phases", "-d", data], tmp_path)
     assert run.code == 0, run
     for m in run.result.measurements:
         assert m["valid"]

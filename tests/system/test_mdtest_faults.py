@@ -15,9 +15,9 @@ from engines import Engine
 from mdtest_runs import QUICK, left_in, operations
 
 
-def test_out_of_inodes(mpi: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
+def test_out_of_inodes(any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
     place = mount("-t", "tmpfs", "-o", "size=16m,nr_inodes=100", "none")
-    run = mpi.run([*QUICK, "-n", "90", "--things", "files", "-d", place], tmp_path)
+    run = any_engine.run([*QUICK, "-n", "90", "--things", "files", "-d", place], tmp_path)
     assert run.code == 3, run
     assert "No space left on device" in run.stderr
     create = run.result.rows(access="create", pattern="file")[0]
@@ -275,17 +275,17 @@ def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) 
     assert operations(run) == {"File read": 6}
 
 
-def test_names_of_the_greatest_length(mpi: Engine, tmp_path: Path, data: Path) -> None:
+def test_names_of_the_greatest_length(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     """255 bytes, for every name that a run makes: of links and of the spare ones of a rename."""
     words = [*QUICK, "-n", "4", "--also", "all", "--populate", "3", "-d", data]
-    run = mpi.run([*words, "--name-length", "255", "--phases", "create", "--keep"], tmp_path)
+    run = any_engine.run([*words, "--name-length", "255", "--phases", "create", "--keep"], tmp_path)
     assert run.code == 0, run
     names = [p.name for p in data.rglob("*") if ".mdtest." in p.name or ".populate." in p.name]
     assert len(names) == 4 * 2 * 2 + 3
     assert {len(name) for name in names} == {255}
     assert f"file.mdtest.1.{3:0241}" in names
     words += ["--name-length", "255", "--overwrite"]
-    run = mpi.run(words, tmp_path)
+    run = any_engine.run(words, tmp_path)
     assert run.code == 0, run
     assert all(m["valid"] for m in run.results[-1].measurements)
     assert left_in(data) == []

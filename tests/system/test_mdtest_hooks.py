@@ -32,13 +32,13 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def test_each_rank_runs_the_commands_around_each_phase(mpi: Engine, tmp_path: Path) -> None:
+def test_each_rank_runs_the_commands_around_each_phase(any_engine: Engine, tmp_path: Path) -> None:
     note = "echo {} $EFFIO_PHASE $EFFIO_ITERATION >> log.$EFFIO_RANK"
     hooks = (
         f"--run-before-phase={note.format('before')}",
         f"--run-after-phase={note.format('after')}",
     )
-    run = mpi.run([*QUICK, *NULL, "-i", "2", *hooks], tmp_path)
+    run = any_engine.run([*QUICK, *NULL, "-i", "2", *hooks], tmp_path)
     assert run.code == 0, run
     for rank in (0, 1):
         assert (tmp_path / f"log.{rank}").read_text().splitlines() == [
@@ -117,11 +117,11 @@ def test_a_signal_ends_a_run_inside_a_command(mpi: Engine, tmp_path: Path, data:
     assert run.result.status == "interrupted"
 
 
-def test_the_rates_of_the_ranks_as_csv(mpi: Engine, tmp_path: Path, data: Path) -> None:
+def test_the_rates_of_the_ranks_as_csv(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     (tmp_path / "ranks.csv").write_text("of an earlier run\n")
     words = [*QUICK, "--things", "files", "-n", "3", "-i", "2", "-d", data, "--compare-trees"]
     csv_file = "--save-rank-details=ranks.csv"
-    run = mpi.run([*words, csv_file, "--run-after-phase", "sleep 0.1"], tmp_path)
+    run = any_engine.run([*words, csv_file, "--run-after-phase", "sleep 0.1"], tmp_path)
     assert run.code == 0, run
     rows = rows_of(tmp_path / "ranks.csv")
     keys = ("tree", "repetition", "thing", "operation", "ranks", "rank")

@@ -83,11 +83,11 @@ def _lengths(ranks: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 5])
 def test_bytes_and_lengths_of_the_files(
-    engine: Engine, ranks: int, tmp_path: Path, data: Path
+    any_engine: Engine, ranks: int, tmp_path: Path, data: Path
 ) -> None:
-    engine.needs_ranks(ranks)
+    any_engine.needs_ranks(ranks)
     words = ["partest", *STREAM, "--chunk", "4000B", "--block", "4KiB", "--shift", "1", "--keep"]
-    run = engine.run([*words, "--dir", data], tmp_path, ranks=ranks)
+    run = any_engine.run([*words, "--dir", data], tmp_path, ranks=ranks)
     assert run.code == 0, run
     lengths = _lengths(ranks)
     assert {f.name: f.stat().st_size for f in data.iterdir()} == lengths
@@ -99,7 +99,7 @@ def test_bytes_and_lengths_of_the_files(
             on_disk = m["detail"]["on_disk"]
             assert (on_disk["files"], on_disk["bytes"]) == (len(own), sum(own))
             assert 0 <= on_disk["sparse_share"] <= 1
-    check = engine.alone(["sion", "check", data / f"partest_sion_{ranks}_4000"], tmp_path)
+    check = any_engine.alone(["sion", "check", data / f"partest_sion_{ranks}_4000"], tmp_path)
     assert check.code == 0, check
 
 
@@ -236,11 +236,11 @@ def test_a_million_tasks_are_planned(any_engine: Engine, tmp_path: Path) -> None
     assert 20 * MIB * 1.04e6 < cells[0]["bytes"] < 20 * MIB * 1.06e6
 
 
-def test_a_disk_runs_full(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
+def test_a_disk_runs_full(any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
     place = mount("-t", "tmpfs", "-o", "size=16m", "none")
     for method in (["sion"], ["sion", "--container-files", "2"], ["task-local"]):
         words = ["partest", "--methods", *method, "--size", "12MiB", "--call", "1MiB", *QUICK]
-        run = engine.run([*words, "--max-bytes", "1GiB", "--dir", place], tmp_path)
+        run = any_engine.run([*words, "--max-bytes", "1GiB", "--dir", place], tmp_path)
         io_error_of(run)
         assert [m["valid"] for m in run.result.measurements] == [False]
         assert list(place.iterdir()) == [], run

@@ -60,11 +60,11 @@ def test_files_are_byte_for_byte_what_another_writer_makes(
 
 
 def test_collectors_pack_the_chunks_of_their_group(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    content = written(engine, tmp_path, data, 2)
+    content = written(any_engine, tmp_path, data, 2)
     settings = "chunk=50kB,block=4096,collector-tasks=2"
-    run = engine.run([*sion(data, settings, "--collective"), "--verify", "read"], tmp_path)
+    run = any_engine.run([*sion(data, settings, "--collective"), "--verify", "read"], tmp_path)
     assert run.code == 0, run
     for m in run.results[-1].measurements:
         assert m["verified_bytes"] == (2 * PART if m["access"] == "read" else 0)

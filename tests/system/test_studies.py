@@ -299,11 +299,11 @@ def test_ssca3_in_virtual_time_is_the_closed_formula(
 
 @pytest.mark.parametrize("pipelines", ["shared", "private"])
 def test_ssca3_writes_and_finds_its_files(
-    engine: Engine, pipelines: str, tmp_path: Path, data: Path
+    any_engine: Engine, pipelines: str, tmp_path: Path, data: Path
 ) -> None:
     chains = 2 if pipelines == "private" else 1
     words = ["ssca3", *SMALL_CHAIN, "--pipelines", pipelines, "--dir", data, "--keep"]
-    run = engine.run([*words, "--reader", "shifted", "--request", "4B"], tmp_path)
+    run = any_engine.run([*words, "--reader", "shifted", "--request", "4B"], tmp_path)
     assert run.code == 0, run
     found = [(m["pattern"], m["access"]) for m in run.result.measurements]
     assert found == list(STEPS)
