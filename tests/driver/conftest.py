@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,7 @@ class Effio:
         with (
             mock.patch.dict(os.environ, {**self.environment, **(env or {})}, clear=True),
             mock.patch.object(sys, "argv", arguments),
+            mock.patch.object(tempfile, "tempdir", None),  # TMPDIR counts
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(errors),
         ):

@@ -273,8 +273,8 @@ def test_single_figures(kept: Effio) -> None:
         data = (kept.cwd / f"{figure}.png").read_bytes()
         assert data.startswith(b"\x89PNG")
         assert len(data) > 5000
-    assert kept.call("report", SECOND, "--pdf", "classic").returncode == 0
-    assert (kept.cwd / "classic.pdf").read_bytes().startswith(b"%PDF")
+    assert kept.call("report", SECOND, "--pdf", "scaling").returncode == 0
+    assert (kept.cwd / "scaling.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_an_unknown_figure_lists_what_there_is(kept: Effio) -> None:

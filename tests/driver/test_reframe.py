@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,97 +37,108 @@ site_configuration = {
     "environments": [{"name": "builtin"}],
 }
 """
-CHECK = """
+SIM = {"backend": "sim", "block": "4MiB", "repetitions": 3, "collective": False}
+# Options and the reference of the write rate in B/s. The simulated storage gives 100 MB/s to each
+# of two ranks.
+CHECKS: dict[str, tuple[dict[str, object], float]] = {
+    "Reached": (SIM, 2e8),
+    "Missed": (SIM, 4e8),
+    "Failing": ({**SIM, "backend": "posix", "dir": "/no where; $(x)"}, 1e8),
+    "Refused": ({"nonsense": 1}, 1e8),
+}
+HEAD = """
 import reframe as rfm
 from effio.reframe import EffioTest
-
+"""
+CHECK = """
 @rfm.simple_test
-class Bulk(EffioTest):
+class {name}(EffioTest):
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
     benchmark = "ior"
-    options = {options}
+    options = {options!r}
     num_tasks = 2
-    reference = {{"*": {{"write_rate": ({reference}, -0.01, 0.01, "B/s")}}}}
+    reference = {{"*": {{"write_rate": ({reference!r}, -0.01, 0.01, "B/s")}}}}
 """
-SIM = {"backend": "sim", "block": "4MiB", "repetitions": 3, "collective": False}
 
 
-@pytest.fixture
-def reframe(any_engine: Engine, tmp_path: Path) -> Callable[..., tuple[int, Any, Path]]:
-    """Runs the check; exit code, what the report says of its one run, and the output directory."""
-    programs = tmp_path / "bin"
+@dataclass(frozen=True)
+class Checked:
+    """What one call of ReFrame says of its checks, by their names."""
+
+    code: int
+    cases: Mapping[str, Any]
+    output: Path
+
+
+@pytest.fixture(scope="module")
+def checked(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    place = tmp_path_factory.mktemp("reframe")
+    programs = place / "bin"
     programs.mkdir()
     (programs / "mpiexec").write_text(f'#!/bin/sh\nexec {any_engine.mpiexec} "$@"\n')
     (programs / "mpiexec").chmod(0o755)
     (programs / "effio-mpi").symlink_to(any_engine.program)
-    (tmp_path / "settings.py").write_text(SETTINGS)
+    (place / "settings.py").write_text(SETTINGS)
+    checks = [
+        CHECK.format(name=name, options=options, reference=reference)
+        for name, (options, reference) in CHECKS.items()
+    ]
+    (place / "check.py").write_text(HEAD + "".join(checks))
+    done = subprocess.run(
+        [
+            *(sys.executable, Path(sys.executable).parent / "reframe", "-C", "settings.py"),
+            *("-c", "check.py", "-r", "--prefix=out", "--report-file=report.json"),
+        ],
+        cwd=place,
+        env={
+            **any_engine.environment(),
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "driver"),
+            "HOME": str(place),
+            "TMPDIR": str(place),
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (place / "report.json").exists(), done.stdout + done.stderr
+    (run,) = json.loads((place / "report.json").read_text())["runs"]
+    cases = {case["unique_name"]: case for case in run["testcases"]}
+    assert cases.keys() == CHECKS.keys()
+    return Checked(done.returncode, cases, place / "out")
 
-    def run(options: dict[str, object], reference: float) -> tuple[int, Any, Path]:
-        (tmp_path / "check.py").write_text(
-            CHECK.format(options=repr(options), reference=repr(reference))
-        )
-        done = subprocess.run(
-            [
-                *(sys.executable, Path(sys.executable).parent / "reframe", "-C", "settings.py"),
-                *("-c", "check.py", "-r", "--prefix=out", "--report-file=report.json"),
-            ],
-            cwd=tmp_path,
-            env={
-                **any_engine.environment(),
-                "PATH": f"{programs}:{os.environ['PATH']}",
-                "PYTHONPATH": str(ROOT / "driver"),
-                "HOME": str(tmp_path),
-                "TMPDIR": str(tmp_path),
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert (tmp_path / "report.json").exists(), done.stdout + done.stderr
-        report = json.loads((tmp_path / "report.json").read_text())
-        (case,) = report["runs"][0]["testcases"]
-        return done.returncode, case, tmp_path / "out"
 
-    return run
-
-
-def test_performance_comes_from_our_records(
-    reframe: Callable[..., tuple[int, Any, Path]],
-) -> None:
-    # The simulated storage gives 100 MB/s to each of two ranks.
-    code, case, out = reframe(SIM, 2e8)
-    assert (code, case["result"]) == (0, "pass"), case
+def test_performance_comes_from_our_records(checked: Checked) -> None:
+    case = checked.cases["Reached"]
+    assert case["result"] == "pass", case
     values = case["perfvalues"]
     value, reference, low, high, unit, *_ = values["here:default:write_rate"]
     assert (reference, low, high, unit) == (2e8, -0.01, 0.01, "B/s")
     assert value == pytest.approx(2e8)
     assert values["here:default:read_rate"][0] == pytest.approx(2e8)
     # The record is kept among the outputs.
-    (kept,) = out.glob("output/**/effio-result.jsonl")
+    (kept,) = checked.output.glob("output/**/effio-result.jsonl")
     assert read_result(kept).run.system.ranks == 2
 
 
-def test_a_missed_reference_fails(reframe: Callable[..., tuple[int, Any, Path]]) -> None:
-    code, case, _ = reframe(SIM, 4e8)
-    assert code == 1
+def test_a_missed_reference_fails(checked: Checked) -> None:
+    case = checked.cases["Missed"]
+    assert checked.code == 1
     assert (case["result"], case["fail_phase"]) == ("fail", "performance")
 
 
-def test_a_run_that_fails_says_why(reframe: Callable[..., tuple[int, Any, Path]]) -> None:
-    code, case, _ = reframe({**SIM, "backend": "posix", "dir": "/no where; $(x)"}, 1e8)
-    assert code == 1
-    assert case["fail_phase"] == "sanity"
+def test_a_run_that_fails_says_why(checked: Checked) -> None:
+    case = checked.cases["Failing"]
+    assert (case["result"], case["fail_phase"]) == ("fail", "sanity")
     assert "/no where; $(x)" in case["fail_reason"]
 
 
-def test_options_that_are_wrong_leave_no_result(
-    reframe: Callable[..., tuple[int, Any, Path]],
-) -> None:
-    code, case, _ = reframe({"nonsense": 1}, 1e8)
-    assert (code, case["fail_phase"]) == (1, "sanity")
+def test_options_that_are_wrong_leave_no_result(checked: Checked) -> None:
+    case = checked.cases["Refused"]
+    assert (case["result"], case["fail_phase"]) == ("fail", "sanity")
     assert "no result: " in case["fail_reason"]
 
 

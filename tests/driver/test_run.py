@@ -157,20 +157,3 @@ def test_output_in_ascii(effio: Effio) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
     assert "+ " in done.stdout
-
-
-def test_a_run_that_needs_no_statistics_loads_none(with_engine: Effio) -> None:
-    """Loading numpy and scipy takes longer than the rest of a short command."""
-    small = ["--backend", "null", "--block", "64KiB", "--transfer", "64KiB"]
-    for words in (
-        ["run", "ior", "--ranks", "1", *small, "--quiet"],
-        ["runs"],
-        ["show", "last"],
-        ["note", "last", "quiet"],
-        ["report", "last", "--output", "page.html"],
-    ):
-        done = with_engine.run(*words, env={"PYTHONPROFILEIMPORTTIME": "1"})
-        assert done.returncode == 0, done.stderr
-        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-        assert "effio.cli.main" in loaded
-        assert not loaded & {"numpy", "scipy", "matplotlib", "duckdb"}, words

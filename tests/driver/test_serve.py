@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -47,35 +48,55 @@ def _record(identity: str) -> str:
     return json.dumps(record)
 
 
-@pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _make_runs(place: Path) -> Path:
     """Two runs that are done, one that continues, and links that lead outside."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    root = tmp_path / "runs"
+    root = place / "runs"
     made.write(root / FIRST / "result.jsonl", made.b_eff_io())
     made.write(root / SECOND / "result.jsonl", made.two_partitions())
     running = root / RUNNING
     running.mkdir()
     (running / "run.json").write_text(_record(RUNNING))
     (running / "progress.json").write_text(PROGRESS + "\n")
-    outside = tmp_path / "outside"
+    outside = place / "outside"
     made.write(outside / "result.jsonl", made.b_eff_io())
     (outside / "stdout.log").write_text(SECRET)
-    (tmp_path / "secret.txt").write_text(SECRET)
+    (place / "secret.txt").write_text(SECRET)
     (root / "linked-folder").symlink_to(outside)
     made.write(root / "linked-file" / "result.jsonl", made.b_eff_io())
-    (root / "linked-file" / "stdout.log").symlink_to(tmp_path / "secret.txt")
+    (root / "linked-file" / "stdout.log").symlink_to(place / "secret.txt")
     return root
 
 
 @pytest.fixture
-def server(runs: Path) -> Iterator[Server]:
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return _make_runs(tmp_path)
+
+
+@contextlib.contextmanager
+def _serving(runs: Path) -> Iterator[Server]:
     with Server(runs) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server(runs: Path) -> Iterator[Server]:
+    with _serving(runs) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests that change none of its runs."""
+    place = tmp_path_factory.mktemp("served")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+        with _serving(_make_runs(place)) as server:
+            yield server
 
 
 def _ask(
@@ -98,24 +119,24 @@ def _token(server: Server) -> str:
     return server.url.rstrip("/").rpartition("/")[2]
 
 
-def test_it_listens_on_the_loopback_interface_only(server: Server) -> None:
-    assert server.server_address[0] == "127.0.0.1"
-    assert len(_token(server)) >= 32
-    with Server(server.app.shelf.root) as other:
-        assert _token(other) != _token(server)
+def test_it_listens_on_the_loopback_interface_only(still: Server) -> None:
+    assert still.server_address[0] == "127.0.0.1"
+    assert len(_token(still)) >= 32
+    with Server(still.app.shelf.root) as other:
+        assert _token(other) != _token(still)
 
 
 @pytest.mark.parametrize("token", ["", "x", "..", "%2e%2e", "TOKEN0", "TOKEN%00", "é", "%ff"])
-def test_without_the_token_nothing_is_reported(server: Server, token: str) -> None:
-    wrong = token.replace("TOKEN", _token(server))
+def test_without_the_token_nothing_is_reported(still: Server, token: str) -> None:
+    wrong = token.replace("TOKEN", _token(still))
     for rest in ("", "/", "/runs.json", f"/run/{FIRST}"):
-        status, text, headers = _ask(server, f"/{quote(wrong, safe='%')}{rest}")
+        status, text, headers = _ask(still, f"/{quote(wrong, safe='%')}{rest}")
         assert (status, text) == (404, "not found\n")
         assert headers["Cache-Control"] == "no-store"
 
 
-def test_with_the_token_the_runs_are_listed(server: Server) -> None:
-    status, text, headers = _ask(server, f"/{_token(server)}/")
+def test_with_the_token_the_runs_are_listed(still: Server) -> None:
+    status, text, headers = _ask(still, f"/{_token(still)}/")
     assert status == 200
     assert FIRST in text
     assert SECOND in text
@@ -129,34 +150,35 @@ def test_with_the_token_the_runs_are_listed(server: Server) -> None:
 @pytest.mark.parametrize(
     "host", ["", "evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "localhost.:PORT"]
 )
-def test_another_host_name_is_refused(server: Server, host: str) -> None:
+def test_another_host_name_is_refused(still: Server, host: str) -> None:
     """A name of another user's DNS may point to this machine."""
-    named = host.replace("PORT", str(server.server_address[1]))
-    status, text, _ = _ask(server, f"/{_token(server)}/", host=named)
+    named = host.replace("PORT", str(still.server_address[1]))
+    status, text, _ = _ask(still, f"/{_token(still)}/", host=named)
     assert status == 421
     assert FIRST not in text
 
 
-def test_localhost_is_this_machine(server: Server) -> None:
-    host = f"localhost:{server.server_address[1]}"
-    assert _ask(server, f"/{_token(server)}/", host=host)[0] == 200
+def test_localhost_is_this_machine(still: Server) -> None:
+    host = f"localhost:{still.server_address[1]}"
+    assert _ask(still, f"/{_token(still)}/", host=host)[0] == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_nothing_can_be_changed(server: Server, runs: Path, method: str) -> None:
+def test_nothing_can_be_changed(still: Server, method: str) -> None:
+    runs = still.app.shelf.root
     before = sorted(p.name for p in runs.rglob("*"))
-    status, _, headers = _ask(server, f"/{_token(server)}/run/{FIRST}", method)
+    status, _, headers = _ask(still, f"/{_token(still)}/run/{FIRST}", method)
     assert status == 405
     assert headers["Allow"] == "GET, HEAD"
     assert sorted(p.name for p in runs.rglob("*")) == before
 
 
-def test_a_method_that_does_not_exist_is_refused(server: Server) -> None:
-    assert _ask(server, f"/{_token(server)}/", "BREW")[0] == 501
+def test_a_method_that_does_not_exist_is_refused(still: Server) -> None:
+    assert _ask(still, f"/{_token(still)}/", "BREW")[0] == 501
 
 
-def test_head_has_no_body(server: Server) -> None:
-    status, text, headers = _ask(server, f"/{_token(server)}/", "HEAD")
+def test_head_has_no_body(still: Server) -> None:
+    status, text, headers = _ask(still, f"/{_token(still)}/", "HEAD")
     assert (status, text) == (200, "")
     assert int(headers["Content-Length"]) > 1000
 
@@ -177,16 +199,16 @@ TRICKS = (
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_no_path_leads_outside(server: Server, trick: str) -> None:
-    status, text, _ = _ask(server, f"/{_token(server)}/{trick.replace('FIRST', FIRST)}")
+def test_no_path_leads_outside(still: Server, trick: str) -> None:
+    status, text, _ = _ask(still, f"/{_token(still)}/{trick.replace('FIRST', FIRST)}")
     assert status == 404
     assert SECRET not in text
     assert "root:" not in text
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/", "*", "/TOKEN/" + "a" * 20000])
-def test_other_forms_of_a_target_are_refused(server: Server, target: str) -> None:
-    status, _, _ = _ask(server, target.replace("TOKEN", _token(server)))
+def test_other_forms_of_a_target_are_refused(still: Server, target: str) -> None:
+    status, _, _ = _ask(still, target.replace("TOKEN", _token(still)))
     assert status in (400, 404)
 
 
@@ -207,8 +229,8 @@ def test_texts_of_results_stay_texts(runs: Path, server: Server) -> None:
     assert "<img src=x" not in page
 
 
-def test_files_are_shown_as_text(server: Server) -> None:
-    status, text, headers = _ask(server, f"/{_token(server)}/run/{FIRST}/result.jsonl")
+def test_files_are_shown_as_text(still: Server) -> None:
+    status, text, headers = _ask(still, f"/{_token(still)}/run/{FIRST}/result.jsonl")
     assert status == 200
     assert text.startswith('{"schema"')
     assert headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -238,9 +260,9 @@ def test_a_name_that_is_not_utf_8_is_listed_and_has_a_page(runs: Path, server: S
 
 
 @pytest.mark.parametrize("count", [21, 900, 1100])
-def test_more_runs_than_can_be_compared_are_refused_in_words(server: Server, count: int) -> None:
+def test_more_runs_than_can_be_compared_are_refused_in_words(still: Server, count: int) -> None:
     ticked = "&".join(f"run={n if count > 1000 else n * 10**20}" for n in range(count))
-    status, text, _ = _ask(server, f"/{_token(server)}/compare?{ticked}")
+    status, text, _ = _ask(still, f"/{_token(still)}/compare?{ticked}")
     assert status in (400, 409)
     assert text == "at most 20 runs can be compared: go back and tick fewer\n"
 
@@ -255,8 +277,8 @@ def test_a_defect_is_reported_in_the_browser_and_the_terminal(
     assert "KeyError: 'x'" in capfd.readouterr().err
 
 
-def test_a_removed_run_leaves_a_next_step(server: Server) -> None:
-    status, text, _ = _ask(server, f"/{_token(server)}/run/20250101T000000Z-gone")
+def test_a_removed_run_leaves_a_next_step(still: Server) -> None:
+    status, text, _ = _ask(still, f"/{_token(still)}/run/20250101T000000Z-gone")
     assert status == 404
     assert text.endswith("load the list of runs again\n")
 
@@ -319,9 +341,9 @@ def test_a_run_is_read_once_and_the_list_is_bounded(
     assert sorted(read) == sorted([RUNNING, FIRST])
 
 
-def test_the_list_filters(server: Server) -> None:
+def test_the_list_filters(still: Server) -> None:
     def listed(query: str) -> set[str]:
-        _, text, _ = _ask(server, f"/{_token(server)}/?{query}")
+        _, text, _ = _ask(still, f"/{_token(still)}/?{query}")
         return {name for name in (FIRST, SECOND, RUNNING) if f'data-run="{name}"' in text}
 
     assert listed("") == {FIRST, SECOND, RUNNING}
@@ -437,7 +459,7 @@ def test_a_campaign_has_a_page_and_a_trend(server: Server, runs: Path) -> None:
     assert "trend of night ly" in _ask(server, f"{at}/trend/night%20ly")[1]
 
 
-def test_in_a_browser(server: Server, page: Page) -> None:
+def test_in_a_browser(still: Server, page: Page) -> None:
     """List, search, compare by ticking; no fault on the console, no request to anywhere else."""
     asked: list[str] = []
     faults: list[str] = []
@@ -446,7 +468,7 @@ def test_in_a_browser(server: Server, page: Page) -> None:
         "console", lambda message: faults.append(message.text) if message.type == "error" else None
     )
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(server.url)
+    page.goto(still.url)
     expect(page.locator("li.run")).to_have_count(3)
     expect(page.locator("#compare")).to_be_disabled()
     page.get_by_label(f"Compare {FIRST}", exact=True).check()
@@ -464,7 +486,7 @@ def test_in_a_browser(server: Server, page: Page) -> None:
     page.get_by_role("link", name=SECOND, exact=True).click()
     expect(page.locator("article h1")).to_have_count(1)
     assert faults == []
-    own = f"http://{LOOPBACK}:{server.server_address[1]}/{_token(server)}/"
+    own = f"http://{LOOPBACK}:{still.server_address[1]}/{_token(still)}/"
     assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
 
 
@@ -481,9 +503,9 @@ def test_a_running_one_moves_on_in_the_browser(server: Server, runs: Path, page:
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_the_list_fits(server: Server, page: Page, width: int) -> None:
+def test_the_list_fits(still: Server, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    page.goto(server.url)
+    page.goto(still.url)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for box in page.locator("li.run").all():
         inside = box.bounding_box()

@@ -23,14 +23,14 @@ def test_the_name_of_their_place_does_not_matter(kept: Effio, name: bytes) -> No
     place = kept.cwd / os.fsdecode(name)
     place.mkdir()
     environment = {"TMPDIR": str(place)}
-    done = kept.run("export", FIRST, "-o", "m.xlsx", env=environment)
+    done = kept.call("export", FIRST, "-o", "m.xlsx", env=environment)
     assert done.returncode == 0, done.stderr
     sheet = openpyxl.load_workbook(kept.cwd / "m.xlsx")["measurements"]
     lines = [line for line in made.b_eff_io() if line["kind"] == "measurement"]
     assert sheet.max_row == 1 + len(lines)
-    done = kept.run("query", COUNT, "--csv", env=environment)
+    done = kept.call("query", COUNT, "--csv", env=environment)
     assert done.stdout.splitlines()[1:] == [str(len(lines))], done.stderr
-    done = kept.run("archive", FIRST, "-o", "all.tar.gz", env=environment)
+    done = kept.call("archive", FIRST, "-o", "all.tar.gz", env=environment)
     assert done.returncode == 0, done.stderr
     assert not any(place.iterdir())
 

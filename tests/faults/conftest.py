@@ -56,6 +56,12 @@ def faulty(engine: Engine, tmp_path: Path, data: Path) -> Faulty:
     return Faulty(engine, tmp_path, data)
 
 
+@pytest.fixture
+def any_faulty(any_engine: Engine, tmp_path: Path, data: Path) -> Faulty:
+    """For what does not depend on what an MPI library makes of the fault."""
+    return Faulty(any_engine, tmp_path, data)
+
+
 def check_failed(run: Run, data: Path) -> None:
     """The run ended by itself with an I/O error, cleaned up, and made no number of it."""
     assert run.code == 3, run

@@ -4,12 +4,9 @@ number. What the fault is comes from faulty_calls.c; what MPI libraries make of 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from b_eff_io_definition import check_files
-from engines import Engine
 from results import Result
 
 from .conftest import Faulty, check_failed
@@ -23,11 +20,11 @@ def invalid_rows(result: Result) -> list[int]:
 
 
 @pytest.mark.parametrize(("place", "double"), [(MIB, MIB), (2 * MIB - 3, 2 * MIB - 8)])
-def test_one_checked_double_is_wrong(faulty: Faulty, place: int, double: int) -> None:
+def test_one_checked_double_is_wrong(any_faulty: Faulty, place: int, double: int) -> None:
     """The first or last double of rank 1's chunk in row 0 of the scatter file, on its way to the
     file."""
-    run = faulty.run(f"write,flip={place},file=data_i00_002_0")
-    assert faulty.strikes, "the fault never came to pass"
+    run = any_faulty.run(f"write,flip={place},file=data_i00_002_0")
+    assert any_faulty.strikes, "the fault never came to pass"
     assert run.code == 1, run
     result = run.result
     assert result.status == "data_errors"
@@ -42,17 +39,17 @@ def test_one_checked_double_is_wrong(faulty: Faulty, place: int, double: int) ->
     figure = result.figure("b_eff_io")
     assert figure["valid"] is False
     assert "not reached: no errors (this run: 1)" in figure["reasons"]
-    assert list(faulty.data.iterdir()) == []
+    assert list(any_faulty.data.iterdir()) == []
 
 
-def test_any_flipped_byte_is_found_by_full_verification(faulty: Faulty) -> None:
+def test_any_flipped_byte_is_found_by_full_verification(any_faulty: Faulty) -> None:
     """A byte between the marks: the definition's check cannot see it, the full one does."""
     place = 5 * MIB + 1234  # within row 1, call 0, of the scatter file
     fault = f"write,flip={place},file=data_i00_002_0"
-    run = faulty.run(fault)
-    assert faulty.strikes
+    run = any_faulty.run(fault)
+    assert any_faulty.strikes
     assert run.code == 0, "the definition checks the first and the last double of a chunk only"
-    run = faulty.run(fault, "--verify", "full", "-o", "verified.jsonl")
+    run = any_faulty.run(fault, "--verify", "full", "-o", "verified.jsonl")
     assert run.code == 1, run
     (error,) = run.result.end["errors"] if run.result.end else [None]
     assert error is not None
@@ -140,11 +137,11 @@ def test_a_read_fails_on_one_rank(faulty: Faulty) -> None:
     assert all(m["valid"] for m in written)
 
 
-def test_no_shared_pointer_here(faulty: Faulty) -> None:
+def test_no_shared_pointer_here(any_faulty: Faulty) -> None:
     """The probe sees that ordered calls fail: individual pointers take their place, the data are
     where they belong, and the number does not count officially."""
-    run = faulty.run("ordered,error=5", "--keep")
-    assert faulty.strikes
+    run = any_faulty.run("ordered,error=5", "--keep")
+    assert any_faulty.strikes
     assert run.code == 0, run
     figure = run.result.figure("shared_file_pointer")
     assert figure["metric"]["value"] == 0
@@ -152,19 +149,18 @@ def test_no_shared_pointer_here(faulty: Faulty) -> None:
     assert "MPI_File_write_ordered" in figure["detail"]["note"]
     reported = "not reached: shared file pointers in pattern type shared"
     assert reported in run.result.figure("b_eff_io")["reasons"]
-    check_files(run.result, faulty.data, 0, 2, 2 * MIB)
+    check_files(run.result, any_faulty.data, 0, 2, 2 * MIB)
 
 
-def test_the_result_file_cannot_be_written(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_the_result_file_cannot_be_written(any_faulty: Faulty) -> None:
     """The measurement continues, but the run does not end as if nothing had happened."""
-    faulty = Faulty(any_engine, tmp_path, data)
-    run = faulty.run("write,error=28,from=20,file=.jsonl")
+    run = any_faulty.run("write,error=28,from=20,file=.jsonl")
     assert run.code == 7, run
     assert "results from here on are not in it" in run.stderr
     (result,) = run.results
     assert 0 < len(result.measurements) < 20
     assert result.end is None
-    assert list(data.iterdir()) == []
+    assert list(any_faulty.data.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -177,10 +173,10 @@ def test_the_result_file_cannot_be_written(any_engine: Engine, tmp_path: Path, d
     ],
 )
 def test_a_call_that_a_signal_interrupts_is_made_again(
-    faulty: Faulty, fault: str, words: tuple[str, ...]
+    any_faulty: Faulty, fault: str, words: tuple[str, ...]
 ) -> None:
     """As reads and writes are. EINTR says that nothing was done."""
-    run = faulty.launch(fault, [*words, "--dir", faulty.data])
-    assert faulty.strikes, "the fault never came to pass"
+    run = any_faulty.launch(fault, [*words, "--dir", any_faulty.data])
+    assert any_faulty.strikes, "the fault never came to pass"
     assert run.code == 0, run
     assert all(m["valid"] for m in run.result.measurements)

@@ -15,15 +15,15 @@ MOST = 130
 
 
 @pytest.mark.parametrize("count", [3, 5, 10])
-@pytest.mark.parametrize("truth", [0.999999, 1.000001])
-def test_a_threshold_is_hardly_ever_ruled_wrongly(count: int, truth: float) -> None:
-    """The worst case: the true rate is as good as on the limit."""
-    values = np.random.default_rng(43).normal(truth, 0.1, (TRIALS, count))
-    wrong = 0
+def test_a_threshold_is_hardly_ever_ruled_wrongly(count: int) -> None:
+    """The worst case: the true rate is on the limit. If it is slightly below, each pass is wrong,
+    and slightly above each fail."""
+    values = np.random.default_rng(43).normal(1.0, 0.1, (TRIALS, count))
+    decided = {True: 0, False: 0}
     for sample in values:
         reported = guard.of_mean([sample], 1.0, sample.mean() >= 1.0, RISK)
-        wrong += reported.decides(RISK) and reported.met != (truth >= 1.0)
-    assert wrong <= MOST
+        decided[reported.met] += reported.decides(RISK)
+    assert max(decided.values()) <= MOST
 
 
 def scaling(efficiency: tuple[float, ...], count: int, seed: int) -> np.ndarray:
