@@ -37,6 +37,13 @@ def made(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def indexed(effio: Effio, made: Path) -> Effio:
+    """With one index for several tests: the first one of them makes it."""
+    effio.environment["EFFIO_CACHE"] = str(made / "cache")
+    return effio
+
+
+@pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many files of each name were opened."""
     counted: Counter[str] = Counter()
@@ -109,13 +116,13 @@ _OF = {number: f"{stores.CAMPAIGN}:segments={number}" for number in (3, 4)}
     ids=lambda words: " ".join(words[:2]),
 )
 def test_a_question_about_a_campaign_reads_no_run(
-    effio: Effio, made: Path, opened: Counter[str], words: list[str]
+    indexed: Effio, made: Path, opened: Counter[str], words: list[str]
 ) -> None:
     """Every result was read twice, and every file for its checksum."""
     asked = ["--runs", made / "runs", *words]
-    assert effio.call(*asked).returncode == 0
+    assert indexed.call(*asked).returncode == 0
     opened.clear()
-    again = effio.call(*asked)
+    again = indexed.call(*asked)
     assert again.returncode == 0
     assert set(opened) <= _OF_CAMPAIGN
     # A file that the table does not show, of the same size and with its time set back.
@@ -125,7 +132,7 @@ def test_a_question_about_a_campaign_reads_no_run(
     os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
     try:
         opened.clear()
-        assert effio.call(*asked).stdout == again.stdout  # this point has only one attempt
+        assert indexed.call(*asked).stdout == again.stdout  # this point has only one attempt
         if words[0] != "runs":
             assert opened["environment.json"] == opened["result.jsonl"] == 1
     finally:
@@ -145,28 +152,28 @@ def test_a_question_about_a_campaign_reads_no_run(
     ids=lambda words: " ".join(words[:2]) if isinstance(words, list) else "",
 )
 def test_a_selection_of_runs_reads_no_other(
-    effio: Effio, made: Path, opened: Counter[str], words: list[str], read: int
+    indexed: Effio, made: Path, opened: Counter[str], words: list[str], read: int
 ) -> None:
     """Every record was read to choose them, and each chosen result twice."""
     asked = ["--runs", made / "runs", *words]
-    effio.call(*asked)
+    indexed.call(*asked)
     opened.clear()
-    effio.call(*asked)
+    indexed.call(*asked)
     assert opened["result.jsonl"] == read
     assert opened["run.json"] <= max(read, _EACH)
     assert opened["environment.json"] == 0  # it would be read for its checksum
 
 
 def test_nor_does_one_of_runs_that_were_copied_without_their_campaign(
-    effio: Effio, made: Path, opened: Counter[str]
+    indexed: Effio, made: Path, opened: Counter[str]
 ) -> None:
     asked = ["--runs", made / "runs", "compare", _OF[3], _OF[4], "--across", "segments"]
     of_campaigns = made / "runs" / "campaigns"
     of_campaigns.rename(made / "campaigns")
     try:
-        assert effio.call(*asked).returncode == 0
+        assert indexed.call(*asked).returncode == 0
         opened.clear()
-        assert effio.call(*asked).returncode == 0
+        assert indexed.call(*asked).returncode == 0
         assert opened["result.jsonl"] == opened["run.json"] == 2 * _EACH
     finally:
         (made / "campaigns").rename(of_campaigns)

@@ -24,22 +24,25 @@ def _present(any_engine: Engine, tmp_path: Path, request: pytest.FixtureRequest)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("depth", "ranks"), [(1, 2), (2, 1), (7, 3), (128, 2)])
+@pytest.mark.parametrize(
+    ("depth", "ranks", "calls"), [(1, 2, 100), (2, 1, 100), (7, 3, 100), (24, 2, 20)]
+)
 def test_all_data_arrive(
-    any_engine: Engine, tmp_path: Path, way: str, depth: int, ranks: int
+    any_engine: Engine, tmp_path: Path, way: str, depth: int, ranks: int, calls: int
 ) -> None:
-    """100 calls of 4 KiB a rank, also where there are fewer than the queue could hold."""
+    """Calls of 4 KiB of each rank, also where there are fewer than the queue could hold."""
     any_engine.needs_ranks(ranks)
-    words = [f"--backend={way}", f"--queue-depth={depth}", "--block=400KiB", "--transfer=4KiB"]
+    words = [f"--backend={way}", f"--queue-depth={depth}", "--transfer=4KiB"]
+    words.append(f"--block={4 * calls}KiB")
     words += ["--order=shuffled", "--verify=write,read,inside"]
     run = ior(any_engine, tmp_path, *words, ranks=ranks)
     write, read = run.result.measurements
-    total = ranks * 400 * KIB
+    total = ranks * calls * 4 * KIB
     for phase in (write, read):
         assert phase["valid"]
         assert phase["bytes"] == total
-        assert phase["operations"] == ranks * 100
-        assert phase["call_times"]["count"] == ranks * 100
+        assert phase["operations"] == ranks * calls
+        assert phase["call_times"]["count"] == ranks * calls
     assert left(tmp_path / "data") == []
 
 
@@ -137,14 +140,15 @@ def test_collective_calls_that_a_trial_has_shown_to_work(engine: Engine, tmp_pat
     word = tried(engine, tmp_path)
     if word is None:
         return
-    for depth in (2, 7, 128):
-        words = [*COLLECTIVE, f"--queue-depth={depth}", "--block=400KiB", f"--tried={word}"]
+    for depth, calls in ((2, 100), (7, 100), (24, 20)):
+        words = [*COLLECTIVE, f"--queue-depth={depth}", f"--tried={word}"]
+        words.append(f"--block={4 * calls}KiB")
         words += ["--order=shuffled", "--mix-read=30", "--verify=write,mixed,read,inside"]
         run = ior(engine, tmp_path, *words, "-o", tmp_path / f"{depth}.jsonl")
         for phase in run.results[-1].measurements:
             assert phase["valid"]
-            assert phase["operations"] == 2 * 100
-            assert phase["call_times"]["count"] == 2 * 100
+            assert phase["operations"] == 2 * calls
+            assert phase["call_times"]["count"] == 2 * calls
     # All ranks stop after the same call.
     words = [*COLLECTIVE, "--queue-depth=8", "--block=1GiB", f"--tried={word}", "--phases=write"]
     words += [

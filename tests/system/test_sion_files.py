@@ -81,6 +81,15 @@ def test_collectors_need_collective_calls(any_engine: Engine, tmp_path: Path, da
     assert list(data.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def flat(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file of 12 blocks that two ranks wrote in turn."""
+    place = tmp_path_factory.mktemp("flat")
+    words = [*IOR, "--dir", place, "--keep", "--name", "flat", "--segments", "6"]
+    assert any_engine.run([*words, "--phases", "write"], place).code == 0
+    return (place / "flat").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("version", "order", "files"), [(3, "<", 1), (3, ">", 2), (4, "<", 2), (5, ">", 1), (5, "<", 4)]
 )
@@ -89,16 +98,14 @@ def test_containers_of_others_are_read_by_any_number_of_ranks(
     any_engine: Engine,
     tmp_path: Path,
     data: Path,
+    flat: bytes,
     version: int,
     order: str,
     files: int,
     collector: str,
 ) -> None:
     """Four tasks and two readers, of which each reads six blocks."""
-    flat = [*IOR, "--dir", data, "--keep", "--name", "flat", "--segments", "6"]
-    assert any_engine.run([*flat, "--phases", "write"], tmp_path).code == 0
-    content = (data / "flat").read_bytes()
-    blocks = [content[at : at + 40_000] for at in range(0, len(content), 40_000)]
+    blocks = [flat[at : at + 40_000] for at in range(0, len(flat), 40_000)]
     streams = [b"".join(blocks[task::4]) for task in range(4)]
     writer = Writer([PART] * 4, [30_000] * 4, files, order=order, version=version, content=streams)
     writer.write(data / "theirs")

@@ -326,8 +326,8 @@ def test_repetitions_of_a_pio_configuration_are_the_most(
 EFF_IO = ("b-eff-io", "--partitions", "2", "--memory-per-rank", "1MiB", "--time", "0s",
           "--backend", "sim", "--backend-options", "rank-rate=100MB/s,latency=1ms")  # fmt: skip
 NETWORK = ("--backend", "sim", "--backend-options", "message-latency=1us,message-rate=1GB/s")
-EFF = ("b-eff", "--memory-per-rank", "128MiB", "--loop-time", "1ms", "--repetitions", "1",
-       "--random-patterns", "2", "--patterns", "counting", "--seed", "1", *NETWORK)  # fmt: skip
+EFF = ("b-eff", "--memory-per-rank", "128MiB", "--loop-time", "1us", "--repetitions", "1",
+       "--random-patterns", "1", "--patterns", "counting", "--seed", "1", *NETWORK)  # fmt: skip
 # Of the 30 random rings of a round one is enough.
 RINGS = ("rings", "--seed", "1", "--ring-time", "1us", *NETWORK)
 OF_ROUNDS = {"b-eff-io": "b_eff_io", "b-eff": "b_eff", "rings": "RandomlyOrderedRingBandwidth"}
