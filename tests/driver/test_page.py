@@ -414,12 +414,3 @@ def test_a_single_figure_is_the_requested_variant(tmp_path: Path) -> None:
     default = static.find_figure(report, static.Choice("classic"))
     assert list(default.variants) == ["2 ranks"]
     assert default.y.log
-
-
-def test_every_kind_of_figure_is_drawn_for_papers(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for figure in _every_kind().figures():
-        for kind in ("png", "pdf"):
-            target = tmp_path / f"{figure.id}.{kind}"
-            static.draw(figure, target, kind, "made")
-            assert target.stat().st_size > 5000

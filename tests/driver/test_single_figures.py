@@ -41,7 +41,8 @@ def _series(count: int, first: int = 0) -> list[Series]:
 
 
 def _grid(names: Sequence[str]) -> Figure:
-    values: list[list[float | None]] = [[0.5 + 0.01 * i for i in range(len(names))]] * len(names)
+    shades: list[float | None] = [0.5 + 0.01 * i for i in range(len(names))]
+    values = [shades] * (len(names) - 1) + [[*shades[:-1], None]]
     return Figure(
         "heat", "Slow-down", "", "heatmap", Axis("next to"), Axis("group"),
         {"": [Panel("read", [], names, names, values)]}, columns=1,
