@@ -38,7 +38,8 @@ WITHOUT_DEVICES = {
     # A process without a launcher would start one for itself, in case it wanted more processes.
     "OMPI_MCA_ess_singleton_isolated": "1",
     "OMPI_MCA_pml": "ob1",
-    # What ranks know of each other comes in messages, without a database in shared memory.
+    # What ranks know of each other comes in messages, without a database in shared memory: on one
+    # node, on which nearly all tests are (tests/slurm_cluster.py).
     "PMIX_MCA_gds": "hash",
     "UCX_TLS": "posix,self",
     "UCX_VFS_ENABLE": "n",
