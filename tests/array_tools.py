@@ -14,6 +14,11 @@ import pytest
 from engines import Engine, Run
 from patience import SECONDS
 
+# Backends of array files that go through MPI-IO, and those that make system calls themselves.
+BY_MPI_IO = ("pnetcdf", "hdf5", "netcdf4", "mpiio")
+WITHOUT_MPI_IO = ("posix", "posix-fpp", "fortran-fpp", "sion")
+BACKENDS = (*BY_MPI_IO, *WITHOUT_MPI_IO)
+
 
 def missing(engine: Engine, backend: str) -> str:
     """Why the engine does not have the backend of arrays; empty if it has."""

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from array_tools import io_error_of, need
+from array_tools import BY_MPI_IO, WITHOUT_MPI_IO, io_error_of, need
 from engines import Engine, Run
 
 from .conftest import Faulty
 
-LIBRARIES = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp", "sion")
 QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
 EIO = 5
 MPI_ERR_INTERN = 17  # Open MPI exits with the class of the error that ended it
@@ -47,8 +46,17 @@ def check_found(run: Run, codes: set[int]) -> None:
             assert row["error_count"] > 0 or not row["valid"]
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", BY_MPI_IO)
 def test_a_read_fails_on_one_rank(faulty: Faulty, library: str) -> None:
+    check_failed_read(faulty, library)
+
+
+@pytest.mark.parametrize("library", WITHOUT_MPI_IO)
+def test_a_read_without_mpi_io_fails_on_one_rank(any_faulty: Faulty, library: str) -> None:
+    check_failed_read(any_faulty, library)
+
+
+def check_failed_read(faulty: Faulty, library: str) -> None:
     need(faulty.engine, library)
     words = ["libraries", "--libraries", library, "--processes", "2", "--edges", "16", *QUICK]
     own = library.endswith("-fpp")
@@ -81,14 +89,29 @@ def check_hung(run: Run, data: Path) -> None:
     assert list(data.iterdir()) == [], run
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", BY_MPI_IO)
 @pytest.mark.parametrize("benchmark", ["flash-io", "libraries"])
 def test_a_disk_runs_full(
     engine: Engine, mount: Callable[..., Path], tmp_path: Path, benchmark: str, library: str
 ) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
+    check_full_disk(engine, place, tmp_path, benchmark, library)
+
+
+@pytest.mark.parametrize("library", WITHOUT_MPI_IO)
+@pytest.mark.parametrize("benchmark", ["flash-io", "libraries"])
+def test_a_disk_runs_full_without_mpi_io(
+    any_engine: Engine, mount: Callable[..., Path], tmp_path: Path, benchmark: str, library: str
+) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
+    check_full_disk(any_engine, place, tmp_path, benchmark, library)
+
+
+def check_full_disk(
+    engine: Engine, place: Path, tmp_path: Path, benchmark: str, library: str
+) -> None:
     """1 MiB where 1.9 MiB (libraries, on two processes) or 1.6 MiB (flash-io) want to go."""
     need(engine, library)
-    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
     words: list[str] = {
         "flash-io": ["flash-io", "--blocks", "8", "--read", "all", "--backend", library],
         "libraries": ["libraries", "--edges", "24", "--libraries", library, "--hint-sets", "none"],

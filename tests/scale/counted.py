@@ -29,7 +29,8 @@ RUNS = {
     "b-eff": "--backend sim --backend-options message-latency=1us,message-rate=1GB/s --seed 1"
     " --memory-per-rank 1MiB --repetitions 1 --random-patterns 1 --loop-time 1us"
     " --patterns counting --methods sendrecv",
-    "rings": "--backend sim --backend-options message-latency=10ms,message-rate=100MB/s --seed 1",
+    "rings": "--backend sim --backend-options message-latency=10ms,message-rate=100MB/s --seed 1"
+    " --ring-time 1us",
     "ior": "--backend null --block 64KiB --transfer 16KiB --repetitions 2",
     "flash-io": "--backend null --cells 4 --blocks 1",
     "mdtest": "--backend sim --items 4",

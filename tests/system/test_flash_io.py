@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from array_tools import missing, need, tool
+from array_tools import BY_MPI_IO, WITHOUT_MPI_IO, missing, need, tool
 from engines import Engine
 
 MIB = 1 << 20
@@ -17,10 +17,6 @@ SMALL = ("flash-io", "--blocks", "3", "--quiet")
 CHECKPOINT = 7 * (24 * 8 * 8**3 + 164)
 CENTRED = 7 * (4 * 4 * 8**3 + 116)
 CORNER = 7 * (4 * 4 * 9**3 + 116)
-
-BY_MPI_IO = ("pnetcdf", "hdf5", "netcdf4", "mpiio")
-WITHOUT_MPI_IO = ("posix", "posix-fpp", "fortran-fpp", "sion")
-BACKENDS = (*BY_MPI_IO, *WITHOUT_MPI_IO)
 
 
 @pytest.mark.parametrize("backend", BY_MPI_IO)

@@ -13,10 +13,8 @@ from pathlib import Path
 import h5py  # type: ignore[import-untyped]
 import pytest
 
-from array_tools import io_error_of, need
+from array_tools import BACKENDS, BY_MPI_IO, WITHOUT_MPI_IO, io_error_of, need
 from engines import Engine, Run
-
-from .test_flash_io import BACKENDS, BY_MPI_IO, WITHOUT_MPI_IO
 
 WORDS = ("flash-io", "--blocks", "3", "--cells", "4", "--fill", "index", "--quiet")
 READ = (*WORDS, "--write", "off", "--read", "checkpoint", "--agree-deadline", "3s")
