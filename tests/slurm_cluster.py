@@ -138,7 +138,7 @@ class SlurmCluster:
         self._controller = controller or Host()
         self.nodes = list(self._hosts)
         # Without PMIx's own database (scripts/run_tests.py) two ranks on each of several nodes wait
-        # for each other for ever when they make a file.
+        # endlessly for each other when they make a file.
         outside = ("SLURM", "SBATCH", "PMIX_MCA_gds")
         base = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
         self.environment = {

@@ -83,7 +83,7 @@ def test_collectors_need_collective_calls(any_engine: Engine, tmp_path: Path, da
 
 @pytest.fixture(scope="module")
 def flat(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A file of 12 blocks that two ranks wrote in turn."""
+    """A file of 12 blocks that two ranks wrote, one after the other."""
     place = tmp_path_factory.mktemp("flat")
     words = [*IOR, "--dir", place, "--keep", "--name", "flat", "--segments", "6"]
     assert any_engine.run([*words, "--phases", "write"], place).code == 0
