@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -119,3 +121,35 @@ def test_the_help_names_all_rules_that_come_with_effio(effio: Effio) -> None:
     # Lines break after hyphens, too.
     text = " ".join(effio.call("accept", "--help").stdout.split()).replace("- ", "-")
     assert f"come with effio: {' or '.join(reversed(shipped()))}." in text
+
+
+def test_a_rules_file_that_is_none_is_refused(effio: Effio, tmp_path: Path) -> None:
+    """Nothing waits for a FIFO, reads a device or a huge file, or ends with a traceback. A link is
+    followed: the user named it."""
+    many = "".join(f'[[rule]]\nid = "r{i}"\nkind = "valid"\n' for i in range(10_001))
+    texts = {
+        "many": f'schema = "effio-rules/1"\ntitle = "T"\n{many}',
+        "deep": "a = " + "[" * 5000 + "]" * 5000,
+        "unknown": 'schema = "effio-rules/1"\ntitle = "\\u001b[2J"\nwhat = 1\n',
+        "infinite": 'schema = "effio-rules/1"\ntitle = "T"\n'
+        '[[rule]]\nid = "r"\nkind = "threshold"\nat_least = "1e999TB/s"\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 10 << 30)
+    (tmp_path / "link").symlink_to(tmp_path / "bytes")
+    words = [*texts, "bytes", "fifo", "loop", "zero", "huge", "link", ".", "x" * 5000, "\x1b[2J"]
+    for word in words:
+        with pytest.raises(EffioError) as refused:
+            load_rules(str(tmp_path / word))
+        for line in refused.value.message.splitlines():
+            assert line.isprintable(), word
+    (effio.cwd / "effio-runs").mkdir()
+    done = effio.call("serve", "--rules", tmp_path / "fifo")
+    assert done.returncode == 2
+    assert "is a FIFO, not a regular file" in done.stderr
