@@ -348,6 +348,33 @@ def test_completion(kept: Effio, any_engine: Engine) -> None:
     assert "posix" in complete("effio run b-eff-io --backend ", 4)
 
 
+def _completed(kept: Effio, words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """The last word is completed, the space after the others is typed."""
+    at = len(words.split()) - (not words.endswith(" "))
+    asked = {"_EFFIO_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+    return kept.run(env={**asked, **env})
+
+
+def test_completion_needs_no_index(kept: Effio) -> None:
+    """It waited up to 30 s for one that another effio had locked."""
+    for run, tag in ((FIRST, "odd"), (SECOND, "old")):
+        assert kept.call("note", run, "--tag", tag).returncode == 0
+    for words, found in (
+        ("effio runs --tag ", ["odd", "old"]),
+        ("effio note last --tag ol", ["old"]),
+        ("effio trend tag:o", ["tag:odd", "tag:old"]),
+    ):
+        done = _completed(kept, words, {})
+        assert done.stdout.split() == [f"plain,{tag}" for tag in found], words
+    assert not (kept.cwd / "cache").exists()
+
+
+def test_completion_prints_no_message_in_the_line_that_is_typed(kept: Effio) -> None:
+    for words in ("effio show ", "effio compare ", "effio runs ", "effio runs --tag "):
+        done = _completed(kept, words, {"EFFIO_SITE": "/nonexistent"})
+        assert (done.stdout.strip(), done.stderr) == ("", ""), words
+
+
 # With an engine ----------------------------------------------------------------------------------
 
 

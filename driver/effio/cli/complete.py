@@ -10,6 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+# This many runs are read in a fraction of a second: the shell waits for the answer.
+_MOST_READ = 1000
 
 
 def _one_of(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -49,12 +51,15 @@ def complete_sides(
 
 
 def complete_tag(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Tags that runs have."""
-    from effio.cli.kept import opened_index
+    """Tags that the newest runs have. Not by the index: another effio may have locked it, and one
+    that is not there yet is made of all results."""
+    from effio.cli.main import runs_directory
+    from effio.store.folder import Store
+    from effio.store.notes import tags_of
 
-    lines = [entry.line for entry in opened_index(ctx, quiet=True).entries()]
-    tags = sorted({tag for line in lines for tag in line["tags"].split(",") if tag})
-    return [CompletionItem(tag) for tag in tags if tag.startswith(incomplete)]
+    newest = Store(runs_directory(ctx)).folders()[-_MOST_READ:]
+    tags = {tag for folder in newest for tag in tags_of(folder.record(), folder.notes())}
+    return [CompletionItem(tag) for tag in sorted(tags) if tag.startswith(incomplete)]
 
 
 def complete_known_campaign(

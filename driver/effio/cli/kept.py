@@ -26,17 +26,13 @@ _MANY = 1000
 _WORTH_ASKING = 500
 
 
-def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
+def opened_index(ctx: click.Context) -> Index:
     def reading(count: int) -> None:
-        if count >= _MANY and not quiet:
+        if count >= _MANY:
             quicker = "; the next time is quicker" if index.is_kept else ""
             say(f"reading {count} runs that are new or have changed{quicker}")
 
-    def waiting(text: str) -> None:
-        if not quiet:
-            say(text)
-
-    index = Index(Store(runs_directory(ctx)), line_of, reading, waiting)
+    index = Index(Store(runs_directory(ctx)), line_of, reading, say)
     return index
 
 

@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# DuckDB then loads no extension, neither one that a query names nor one that a name of a file seems
+# to need, and takes no variable of ours for a table. The last one keeps a query from changing them,
+# and from naming files for logs and profiles. DuckDB 1.2 is the first that knows them all.
+_CLOSED = (
+    ("autoinstall_known_extensions", "false"),
+    ("autoload_known_extensions", "false"),
+    ("python_enable_replacements", "false"),
+    ("enable_external_access", "false"),
+    ("lock_configuration", "true"),
+)
+_ONLY_RUNS = (
+    "a query reads the kept runs and nothing else: no other files, no network, no extensions or"
+    " settings of DuckDB"
+)
+_WRITE = (
+    'to write its answer to a file: effio query --format csv "SELECT ..." > FILE, or effio export'
+)
+
 _TYPES = {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
@@ -65,7 +83,42 @@ def opened_database(index: Index, sql: str = "") -> Iterator[duckdb.DuckDBPyConn
     ):
         for table in named or TABLES:
             _make_table(database, table, index, place)
+        _close(database, place)
         yield database
+
+
+def _close(database: duckdb.DuckDBPyConnection, place: str) -> None:
+    """From here on the database reaches only its own directory."""
+    import duckdb
+
+    try:
+        database.execute(f"SET allowed_directories = ['{place}']")
+        for name, value in _CLOSED:
+            database.execute(f"SET {name} = {value}")
+    except duckdb.Error:
+        raise EffioError(
+            f"SQL queries need DuckDB 1.2 or later; this is {duckdb.__version__}",
+            ExitCode.ENVIRONMENT,
+            pip_install("--upgrade duckdb"),
+        ) from None
+
+
+def _complaint(error: duckdb.Error) -> EffioError:
+    """What DuckDB says of a query. Of what is closed to queries it says how to open it, which does
+    not help here."""
+    import duckdb
+
+    text = str(error).strip()
+    closed = ("requires extension", "requires the extension", "exists in the", "has been locked")
+    if isinstance(error, duckdb.PermissionException) or any(words in text for words in closed):
+        return EffioError(f"{_ONLY_RUNS}\n{text.splitlines()[0]}", hint=_WRITE)
+    if "'pytz'" in text:
+        return EffioError(
+            "times with a time zone need pytz, which is not installed",
+            ExitCode.ENVIRONMENT,
+            f"{pip_install('pytz')}, or convert them in the query: now()::TIMESTAMP",
+        )
+    return EffioError(text)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -91,4 +144,4 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[
         names = _distinct([d[0] for d in answer.description or []])
         return names, answer.fetchall()
     except duckdb.Error as error:
-        raise EffioError(str(error).strip()) from None
+        raise _complaint(error) from None

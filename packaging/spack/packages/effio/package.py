@@ -51,7 +51,7 @@ class Effio(CMakePackage, PythonExtension):
         depends_on("py-scipy@1.15:", type=("build", "run"))
         depends_on("py-tomlkit@0.12:", type=("build", "run"))
         depends_on("py-tomli@2:", when="^python@:3.10", type=("build", "run"))
-        depends_on("py-duckdb@1:", when="+query", type=("build", "run"))
+        depends_on("py-duckdb@1.2:", when="+query", type=("build", "run"))
         depends_on("py-matplotlib@3.8:", when="+print", type=("build", "run"))
 
     def cmake_args(self):
