@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """effio: start the engine, keep its results, draw reports. Never touches the data path."""
 
-from pathlib import Path
+TYPE_CHECKING = False  # as checkers of types know it; to import it takes longer than all else here
 
 
 def _version() -> str:
     """The installed version, or that of the checkout that contains this file."""
+    from pathlib import Path
+
     checkout = Path(__file__).resolve().parents[2] / "VERSION"
     if checkout.is_file():
         return checkout.read_text().strip()
@@ -18,4 +20,14 @@ def _version() -> str:
         return "unknown"
 
 
-__version__ = _version()
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Computes the version where it is used: until `effio.start` runs, Ctrl-C prints a
+        traceback."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = _version()
+        return globals()[name]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m effio`."""
 
-from effio.cli.main import main
+from effio.start import main
 
 if __name__ == "__main__":
     main()

@@ -21,6 +21,7 @@ from effio.cli.places import PlacePath
 from effio.cli.streams import open_closed, speak_ascii
 from effio.errors import EffioError, ExitCode
 from effio.home import expanded
+from effio.start import interrupts_raise
 
 # Name, module, one line for the overview. The object in the module is called `command`.
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -127,7 +128,10 @@ def runs_directory(ctx: click.Context) -> Path:
 
 
 def complain(error: EffioError) -> None:
-    """One message, and where there is one, what to do about it."""
+    """One message, and where there is one, what to do about it. Not in the middle of a line that
+    the user types."""
+    if "_EFFIO_COMPLETE" in os.environ:
+        return
     lines = [fmt.plain(line) for line in fmt.lines(error.message)] or ["failed"]
     text = "effio: " + "\n       ".join(lines)
     if error.hint:
@@ -209,12 +213,21 @@ def _flushed(code: int) -> int:
 _COLLECTIONS = (250_000, 20, 100)
 
 
+def _interruptible() -> int:
+    """The same; Ctrl-C may also come while a message is printed, or between two statements."""
+    try:
+        with interrupts_raise():
+            return _called()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+
+
 def main() -> None:
     gc.set_threshold(*_COLLECTIONS)
     open_closed()
     for stream in (sys.stdout, sys.stderr):
         speak_ascii(stream)
-    code = _flushed(_called())
+    code = _flushed(_interruptible())
     # Python looks for cycles once more when it ends, which takes a tenth of a command and frees
     # nothing but memory. DuckDB complains of objects that are not freed.
     if "duckdb" not in sys.modules:
