@@ -31,14 +31,20 @@ def test_a_launcher_of_another_mpi_is_refused_before_anything_starts(
     assert not (effio.cwd / "effio-runs").exists()
 
 
-def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, data: Path) -> None:
+def _failing_launcher(with_engine: Effio, words: str) -> Path:
+    """One that knows its version, and starts nothing."""
     real = with_engine.environment["EFFIO_MPIEXEC"]
     false_one = with_engine.cwd / "mpiexec"
     false_one.write_text(
         f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\n'
-        'echo "not allowed on this node" >&2\nexit 1\n'
+        f"cat >&2 <<'END'\n{words}\nEND\nexit 1\n"
     )
     false_one.chmod(0o755)
+    return false_one
+
+
+def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, data: Path) -> None:
+    false_one = _failing_launcher(with_engine, "not allowed on this node")
     done = with_engine.call(
         "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", false_one,
         env={"PATH": "/usr/bin:/bin"},
@@ -53,6 +59,54 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
     shown = with_engine.call("show", failed["run"])
     assert shown.returncode == 2
     assert "has no result: it is failed" in shown.stderr
+
+
+# Without a directory for temporary files.
+_OF_OPEN_MPI = """\
+--------------------------------------------------------------------------
+A call to mkdir was unable to create the desired directory:
+
+  Directory: /there/ompi.node.0
+  Error:     Operation not permitted
+
+Please check to ensure you have adequate permissions to perform
+the desired operation.
+--------------------------------------------------------------------------
+[node:25323] [[3605,0],0] ORTE_ERROR_LOG: Error in file session_dir.c at line 107"""
+
+
+def test_a_place_for_temporary_files_that_takes_none_is_named(
+    with_engine: Effio, data: Path
+) -> None:
+    """Open MPI starts nothing then, and its last lines do not say why."""
+    launcher = _failing_launcher(with_engine, _OF_OPEN_MPI)
+    file = with_engine.cwd / "file"
+    file.write_text("")
+    for environment, fault in (
+        ({"TMPDIR": str(file)}, f" (TMPDIR): {file}: Not a directory"),
+        ({"TMPDIR": "", "TEMP": str(file / "x")}, f" (TEMP): {file}/x: Not a directory"),
+    ):
+        expected = f"no temporary files can be written{fault}"
+        done = with_engine.call(
+            "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", launcher, env=environment
+        )
+        assert done.returncode == 6
+        assert expected in done.stderr
+        assert "export TMPDIR=DIR" in done.stderr
+        checks = json.loads(
+            with_engine.call(
+                "doctor", "--json", env={**environment, "EFFIO_MPIEXEC": str(launcher)}
+            ).stdout
+        )
+        (trial,) = (check for check in checks if check["what"] == "trial launch")
+        assert trial["found"] == f"{launcher} failed with 1: {expected}"
+        assert trial["advice"] == "name another directory: export TMPDIR=DIR"
+    done = with_engine.call("run", "b-eff-io", *SHORT, "--dir", data, "--launcher", launcher)
+    assert "temporary files" not in done.stderr
+    assert (
+        "(exit code 1): A call to mkdir was unable to create the desired directory:"
+        " Directory: /there/ompi.node.0 Error: Operation not permitted"
+    ) in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -71,6 +125,8 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
             False,
             "[vm:1] opal_ifinit: unable to find network interfaces.",
         ),
+        # Of the system's names of errors, one speaks of what is permitted.
+        (_OF_OPEN_MPI.splitlines(), False, "A call to mkdir was unable to create the desired"),
         (["mpiexec: error while loading shared libraries"], False, "mpiexec: error while loading "),
         ([], False, ""),
     ],

@@ -26,6 +26,7 @@ from effio.config.site import candidates, load_site
 from effio.engine.discover import find_engine, find_engines
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, pip_install
+from effio.launch import refusal
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher, wanted_launcher
 from effio.launch.launchers import Launcher, Ranks
@@ -172,9 +173,12 @@ def _try_launch(program: str, launcher: Launcher, engine: Path) -> Check:
     assert tried.outcome is not None
     if tried.outcome.code == 0 and tried.result is not None:
         return Check("trial launch", "ok", "two ranks started and found each other")
-    words_seen = "; ".join(tried.outcome.last_words[-3:])
+    failed = f"{program} failed with {tried.outcome.code}"
+    if lacking := refusal.temporary_fault(os.environ):
+        advice = refusal.ANOTHER_TEMPORARY
+        return Check("trial launch", "missing", f"{failed}: {lacking}", advice)
     return Check(
-        "trial launch", "missing", f"{program} failed with {tried.outcome.code}: {words_seen}",
+        "trial launch", "missing", f"{failed}: {refusal.first_of(tried.outcome.last_words)}",
         "on a login node mpiexec may be forbidden: effio run … --batch writes a job script",
     )  # fmt: skip
 

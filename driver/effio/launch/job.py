@@ -394,4 +394,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     reason = f"the launcher ended before the engine started ({how})"
     if words := refusal.first_of(outcome.last_words):
         reason = f"{reason}: {words}"
+    # What is wrong on this machine says nothing about the nodes of a job.
+    if not outcome.job_ended and (lacking := refusal.temporary_fault(os.environ)):
+        reason = f"{reason}; {lacking}; {refusal.ANOTHER_TEMPORARY}"
     return ended("not started", ExitCode.ENVIRONMENT, reason)
