@@ -42,8 +42,57 @@ def test_dots_and_brackets_in_strings_are_not_depth(tmp_path: Path) -> None:
     assert (table["a"], table["d"]) == (deep, {"e": {"f": [[1]]}})
 
 
+def test_brackets_after_a_string_that_ends_in_quotes_are_depth(tmp_path: Path) -> None:
+    file = tmp_path / "some.toml"
+    for quotes in ('"""', "'''"):
+        file.write_text(f"a = [{quotes}x{quotes}{quotes[:2]}, " + "[\n" * 70)
+        with pytest.raises(EffioError, match=r"some.toml:64: nested more than 64 levels"):
+            read(file)
+        file.write_text(f"a = {quotes}x\\{quotes}" + "[" * 70)
+        with pytest.raises(EffioError):
+            read(file)
+
+
+def test_a_file_of_many_faults_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each fault the file was parsed again, by a parser that needs 20 ms for a KiB."""
+    import tomlkit
+
+    parse = tomlkit.parse
+    parsed: list[int] = []
+
+    def counted(text: str) -> tomlkit.TOMLDocument:
+        parsed.append(len(text))
+        return parse(text)
+
+    monkeypatch.setattr("tomlkit.parse", counted)
+    file = tmp_path / "site.toml"
+    lines = "".join(f"wrong{i} = 1\n" for i in range(100))
+    file.write_text(lines)
+    with pytest.raises(EffioError) as small:
+        validated(Site, read(file))
+    assert len(parsed) == 1
+    faults = small.value.message.splitlines()
+    assert faults[19].startswith(f"{file}:20:1: unknown key 'wrong19'")
+    assert faults[20:] == ["and more"]
+    # Of a large one it names the keys only.
+    file.write_text("[launch]\n" + lines + "#" * 200_000)
+    with pytest.raises(EffioError) as large:
+        validated(Site, read(file))
+    assert len(parsed) == 1
+    assert large.value.message.startswith(f"{file}: launch.wrong0: unknown key 'wrong0'")
+
+
 def test_a_file_without_an_end_takes_no_time(tmp_path: Path) -> None:
-    for text in ('"' * 100_000, "'''" + "a" * 100_000, "a" * 1_000_000, "a ." * 60 + "\n" * 10):
+    for text in (
+        '\\"' * 1_000_000,
+        'a = "' + '\\"' * 1_000_000,
+        '"' * 100_000,
+        "'''" + "a" * 100_000,
+        "a" * 1_000_000,
+        "a ." * 60 + "\n" * 10,
+    ):
         file = tmp_path / "x.toml"
         file.write_text(text)
         with pytest.raises(EffioError):

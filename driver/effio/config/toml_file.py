@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -28,15 +30,19 @@ MAX_BYTES = 4 << 20
 _MARK = "\0"
 
 _MOST_FAULTS = 20
+# Of a larger file faults have no line: the parser that keeps places needs 20 ms for a KiB.
+_MOST_PLACED = 128 << 10
 _DEEPEST = 64
 # Characters of a campaign's name: names of folders also have those of a step and a benchmark.
 _MOST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_MOST_NAME - 1}}}")
-# Dotted keys with too many parts; strings, comments and brackets.
-_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+# Dotted keys with too many parts; strings, comments and brackets. A string without an end goes to
+# the end of its line or of the file: each sign is looked at once or twice, whatever the text.
+_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|'[^'\n]*')"""
 _TOKENS = re.compile(
     rf"""(?P<keys>(?<![A-Za-z0-9_-])(?:{_KEY}[ \t]*\.[ \t]*){{{_DEEPEST}}})"""
-    r"""|\"{3}.*?(?<!\\)\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]""",
+    r"""|\"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:\"{3,5}|\\?\Z)|'{3}.*?(?:'{3,5}|\Z)"""
+    r"""|"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|(?=\\?\n)|\\?\Z)|'[^'\n]*'?|\#[^\n]*|[\[\]{}]""",
     re.DOTALL,
 )
 # Python reads no longer number.
@@ -53,6 +59,10 @@ class TomlFile:
     text: str
     table: dict[str, Any]
 
+    @property
+    def has_places(self) -> bool:
+        return self._parsed is not None
+
     def place(self, loc: Loc) -> str:
         """The place as FILE:LINE:COLUMN: that of a part, or of the nearest enclosing part that
         exists."""
@@ -66,19 +76,28 @@ class TomlFile:
     def fault(self, loc: Loc, what: str) -> str:
         return f"{self.place(loc)}: {what}"
 
-    def _offset(self, loc: Loc) -> int | None:
+    @cached_property
+    def _parsed(self) -> Any:
+        """By tomlkit, which keeps every sign; None if it cannot: it is stricter than tomllib in
+        places."""
         import tomlkit
-        from tomlkit.container import Container
         from tomlkit.exceptions import TOMLKitError
+
+        if len(self.text) > _MOST_PLACED:
+            return None
+        try:
+            return tomlkit.parse(self.text)
+        except (TOMLKitError, ValueError, RecursionError):
+            return None
+
+    def _offset(self, loc: Loc) -> int | None:
+        root: Any = self._parsed
+        if root is None:
+            return None
+        from tomlkit.container import Container
         from tomlkit.items import Array
 
-        # tomlkit keeps every sign: a mark in the white space before a part shows where that part
-        # is.
-        try:
-            part: Any = tomlkit.parse(self.text)
-        except (TOMLKitError, ValueError, RecursionError):
-            return None  # it is stricter than tomllib in places; the fault has no place then
-        root = part
+        part = root
         found = None
         for step in loc:
             if isinstance(part, Array):
@@ -95,9 +114,12 @@ class TomlFile:
                 found = part
         if found is None:
             return None
+        # A mark in the white space before a part shows where that part is.
         found = _first_written(found)
-        found.trivia.indent = _MARK + found.trivia.indent
+        before = found.trivia.indent
+        found.trivia.indent = _MARK + before
         marked: str = root.as_string()
+        found.trivia.indent = before
         offset = marked.find(_MARK)
         if offset < 0:
             return None
@@ -242,9 +264,10 @@ def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None
         return model.model_validate({**(given or {}), **file.table})
     except ValidationError as error:
         _refuse_other_kind(model, file)
-        faults = [plain(line) for line in _faults(error, model, file)]
-        more = [f"and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
-        raise EffioError("\n".join(faults[:_MOST_FAULTS] + more)) from None
+        faults = _faults(error, model, file)
+        first = [plain(line) for line in islice(faults, _MOST_FAULTS)]
+        more = ["and more"] if next(faults, None) is not None else []
+        raise EffioError("\n".join(first + more)) from None
 
 
 def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> Iterator[str]:
@@ -276,6 +299,8 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
         elif fault["type"] in _UNQUOTED and isinstance(fault["input"], str):
             what = f"{name}: {_UNQUOTED[fault['type']]} is meant, without quotes"
         else:
+            what = f"{name}: {what}"
+        if name not in what and not file.has_places:
             what = f"{name}: {what}"
         line = file.fault(loc, what)
         if line not in reported:  # every member of a union complains
