@@ -46,7 +46,7 @@ _MAX_SUMS = 128 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=+-]*")
 _BLOCK = 1 << 20
 _MOST_NAME_BYTES = 255
-# Left free for other users.
+# At most this much is left free for other users: as much as the runs take, where that is less.
 _SPARE_BYTES = 64 << 20
 # Size of an extended header (for example a long name), which tarfile reads as a whole.
 _MOST_HEADER_BYTES = 1 << 20
@@ -264,10 +264,11 @@ def _check_space(path: Path, root: Path, members: Iterable[tarfile.TarInfo]) -> 
     needed = 0
     for member in members:
         needed += _on_disk(member.size)
-        if needed + _SPARE_BYTES > free:
+        spare = min(needed, _SPARE_BYTES)
+        if needed + spare > free:
             raise EffioError(
-                f"{path} needs at least {fmt.size(needed)}, and {fmt.size(_SPARE_BYTES)} to spare, "
-                f"in {there}, where {fmt.size(free)} are free; nothing is restored",
+                f"{path} needs at least {fmt.size(needed)}, and {fmt.size(spare)} to spare for "
+                f"others, in {there}, where {fmt.size(free)} are free; nothing is restored",
                 ExitCode.RESULTS,
             )
 
