@@ -69,7 +69,7 @@ def test_it_reaches_nothing_else(closed: Effio, sql: str) -> None:
     assert (closed.cwd / "foreign.csv").read_text() == "secret\n42\n"
 
 
-def test_variables_of_effio_are_no_tables(closed: Effio) -> None:
+def test_variables_of_effio_are_not_tables(closed: Effio) -> None:
     """DuckDB's module for Python takes a name that it does not know for a variable."""
     for name in ("index", "names", "sql", "rows", "entry"):
         done = closed.call("query", f"SELECT * FROM {name}")
@@ -77,7 +77,7 @@ def test_variables_of_effio_are_no_tables(closed: Effio) -> None:
         assert f"Table with name {name} does not exist" in done.stderr
 
 
-def test_tables_and_views_of_its_own_are_fine(closed: Effio) -> None:
+def test_its_own_tables_and_views_are_fine(closed: Effio) -> None:
     done = closed.call(
         "query",
         "CREATE TABLE t AS FROM runs; CREATE VIEW v AS FROM t; SELECT count(*) AS n FROM v",
