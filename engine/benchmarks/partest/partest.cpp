@@ -17,6 +17,9 @@ namespace {
 
 using study::Cell;
 
+/// Tasks whose random sizes are drawn one by one, by each rank: a fraction of a second.
+constexpr std::int64_t most_drawn = 1 << 24;
+
 class Partest : public study::StudyBenchmark<Parameters> {
   public:
     explicit Partest(std::unique_ptr<study::Observer> view) : StudyBenchmark(std::move(view)) {}
@@ -75,10 +78,11 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
     streams.request = p.call.count;
     streams.first = p.first_access.count;
     streams.bytes = [p, tasks](int task) { return p.bytes_of(task, tasks); };
-    for (int task = 0; task < cell.ranks; ++task) {
-        streams.largest = std::max(streams.largest, streams.bytes(task));
+    if (p.random_size == 0) {
+        streams.count_equal(cell.ranks);
+    } else {
+        streams.count(cell.ranks);
     }
-    streams.count(cell.ranks);
     cell.data = std::move(streams);
     return cell;
 }
@@ -137,6 +141,20 @@ std::int64_t tasks_of_a_collector(std::int64_t tasks) {
         if (tasks >= least) collectors = many;
     }
     return (tasks + collectors - 1) / collectors;
+}
+
+/// Whether the sizes of this many tasks can be drawn and added up.
+Status check_sizes(const Parameters& p, std::int64_t tasks) {
+    if (p.random_size > 0 && tasks > most_drawn) {
+        return usage_error(fmt::format("--random-size: {} are too many; the most are {}",
+                                       count_of(tasks, "task"), most_drawn));
+    }
+    const double own = static_cast<double>(p.bytes_without_random(tasks));
+    if (own * (1 + p.random_size) * static_cast<double>(tasks) >= 0x1p63) {
+        return usage_error(fmt::format("--{}: the files of {} would be larger than 8 EiB",
+                                       p.total ? "total" : "size", count_of(tasks, "task")));
+    }
+    return {};
 }
 
 }  // namespace
@@ -239,8 +257,12 @@ Status Parameters::check() {
     return check_common();
 }
 
+std::int64_t Parameters::bytes_without_random(std::int64_t among) const {
+    return total ? std::max<std::int64_t>(1, total->count / among) : size.count;
+}
+
 std::int64_t Parameters::bytes_of(int task, std::int64_t among) const {
-    const std::int64_t own = total ? std::max<std::int64_t>(1, total->count / among) : size.count;
+    const std::int64_t own = bytes_without_random(among);
     if (random_size == 0) return own;
     constexpr double to_unit = 1.0 / 9007199254740992.0;  // 2^-53
     const std::uint64_t drawn =
@@ -280,9 +302,11 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
                                            count_of(ranks, "rank")));
         }
+        if (const Status sizes = check_sizes(p, tasks); !sizes) return sizes.error();
         const Cell common = common_cell(p, tasks);
         in_all.add(static_cast<double>(std::get<study::Streams>(common.data).sum_of_bytes));
-        for (int task = 0; task < common.ranks; ++task) {
+        const int drawn = p.random_size == 0 ? 1 : common.ranks;
+        for (int task = 0; task < drawn; ++task) {
             of_task.add(static_cast<double>(p.bytes_of(task, tasks)));
         }
         const auto chunks =

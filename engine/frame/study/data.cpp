@@ -37,12 +37,19 @@ std::int64_t Streams::calls(std::int64_t length) const {
 }
 
 void Streams::count(int ranks) {
-    sum_of_bytes = sum_of_calls = 0;
+    largest = sum_of_bytes = sum_of_calls = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         const std::int64_t own = bytes(rank);
+        largest = std::max(largest, own);
         sum_of_bytes += own;
         sum_of_calls += calls(own);
     }
+}
+
+void Streams::count_equal(int ranks) {
+    largest = bytes(0);
+    sum_of_bytes = ranks * largest;
+    sum_of_calls = ranks * calls(largest);
 }
 
 std::optional<Blocks> Streams::blocks(int ranks) const {

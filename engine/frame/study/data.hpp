@@ -76,8 +76,10 @@ struct Streams {
         const std::int64_t from = number == 0 ? 0 : lead() + (number - 1) * request;
         return {from, std::min(length, lead() + number * request) - from};
     }
-    /// Fills the sums over the ranks.
+    /// Fills `largest` and the sums over the ranks.
     void count(int ranks);
+    /// The same if all streams have the length of rank 0's: without a loop over the ranks.
+    void count_equal(int ranks);
     std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
     /// The parts of a shared file, for formats that keep the ranks' data in separate blocks.
     std::optional<Blocks> blocks(int ranks) const;

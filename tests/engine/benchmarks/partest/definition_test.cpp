@@ -90,6 +90,41 @@ TEST(Partest, random_sizes_are_a_fraction) {
     EXPECT_EQ(p.bytes_of(0, 20000), 1);
 }
 
+TEST(Partest, the_most_tasks_are_not_counted_one_by_one) {
+    constexpr int most = 2147483647;
+    Parameters p;
+    p.size = {10000};
+    p.call = {4096};
+    p.first_access = {100};
+    const auto study = define(p, most);
+    ASSERT_TRUE(study) << study.error().text();
+    for (const auto& cell : study->cells) {
+        EXPECT_EQ(cell.bytes_in_all(), 21474836470000);
+        EXPECT_EQ(cell.calls_in_all(), 8589934588);  // four of each
+        EXPECT_EQ(std::get<study::Streams>(cell.data).largest, 10000);
+    }
+    p.random_size = 0.5;
+    const auto drawn = define(p, most);
+    ASSERT_FALSE(drawn);
+    EXPECT_EQ(drawn.error().text(),
+              "--random-size: 2147483647 tasks are too many; the most are 16777216");
+}
+
+TEST(Partest, files_are_within_what_offsets_count) {
+    const std::string refused = ": the files of 1025 tasks would be larger than 8 EiB";
+    Parameters p;
+    p.size = {9000000000000000};
+    EXPECT_TRUE(define(p, 1024));  // 9.216e18; 2^63 is 9.223e18
+    const auto large = define(p, 1025);
+    ASSERT_FALSE(large);
+    EXPECT_EQ(large.error().text(), "--size" + refused);
+    p.random_size = 0.001;
+    EXPECT_FALSE(define(p, 1024));
+    p.random_size = 0;
+    p.total = p.size;
+    EXPECT_TRUE(define(p, 1025));
+}
+
 TEST(Partest, the_title_says_what_is_written) {
     Parameters p;
     p.call = {4096};
