@@ -168,6 +168,15 @@ def test_a_difference_that_is_not_known_is_not_said(
     assert f"than in one tree for all ranks (100.0 op/s) is not known: {why}." in text
 
 
+def test_ranks_that_had_nothing_to_do_are_not_compared(tmp_path: Path) -> None:
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "measurement" and line["where"]["phase"] == "File creation":
+            line["operations"] = 0
+    text = "\n".join(f.text for f in _reported(tmp_path, lines).findings)
+    assert "The slowest rank" not in text
+
+
 def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
     report = _reported(tmp_path, made_lines())
     first = list(_table(report, "Rates").rows[0])

@@ -206,7 +206,9 @@ def tree_findings(result: Result) -> list[Finding]:
 
 
 def balance_finding(result: Result) -> Finding | None:
-    some = [m for m in _of_items(valid(result)) if m.ranks > 1 and _unevenness(m)]
+    # The time of a rank that had nothing to do is that of its loop.
+    done = [m for m in _of_items(valid(result)) if m.operations and m.ranks > 1]
+    some = [m for m in done if _unevenness(m)]
     by_cell = {
         cell: fmean(_unevenness(m) or 0.0 for m in of_cell)
         for cell, of_cell in grouped(some, _cell).items()
