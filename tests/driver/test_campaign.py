@@ -153,6 +153,7 @@ def test_messages_are_those_of_a_pair(tmp_path: Path) -> None:
     where: dict[str, bool | int | float | str] = {"family": "ping-pong", "length_bytes": 2000}
     time = line_of(Line(title="t", where=where, show="message time"), result, "")
     assert (time.value, time.low, time.high, time.count) == (1.5e-6, 1e-6, 2e-6, 2)
+    assert time.interval() == "1.00 µs to 2.00 µs (range of 2)"
     rate = line_of(Line(title="r", where=where, show="message rate"), result, "")
     # 2000 bytes in 2 µs and in 1 µs.
     assert (rate.value, rate.low, rate.high) == (2e9, 1e9, 2e9)

@@ -60,7 +60,7 @@ class CardLine:
         if self.spread:
             return self.spread
         low, high = (fmt.quantity(v, self.unit) for v in (self.low, self.high))
-        return f"{low} to {high}"
+        return f"{low} to {high} (range of {self.count})"
 
 
 @dataclass(frozen=True)
