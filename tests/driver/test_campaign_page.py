@@ -321,6 +321,44 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     assert report.findings[0].level == "bad"
 
 
+def _constant(what: str, days: int, level: float = 80.0) -> TrendLine:
+    nights = [Night([level], day=f"2026-01-0{day}") for day in range(1, days + 1)]
+    return TrendLine(what, "rate", "B/s", "higher", nights)
+
+
+@pytest.mark.parametrize(
+    ("courses", "value", "said"),
+    [
+        ([_constant("a", 6)], 0, ["No change of level was found in 6 nights."]),
+        ([_constant("a", 1)], None, ["1 night: a search for changes needs at least 6"]),
+        # Six nights in all, but of no value.
+        ([_constant("a", 5), _constant("b", 3)], None, ["6 nights: a search for changes needs"]),
+        (
+            [_constant("a", 6, 0.0)],
+            None,
+            ["6 nights: a search for changes needs at least 6 nights"],
+        ),
+        (
+            [_constant("a", 6), _constant("b", 5)],
+            0,
+            ["No change of level was found in 6 nights.", "1 of 2 values were not searched for"],
+        ),
+    ],
+)
+def test_a_search_that_was_not_made_has_found_nothing_either(
+    courses: list[TrendLine], value: int | None, said: list[str]
+) -> None:
+    """The headline said 0 changes, next to a finding that nothing was looked for."""
+    days = 1 if len(courses[0].nights) == 1 else 6
+    trend = Trend("t", courses, [], [f"2026-01-0{day}" for day in range(1, days + 1)])
+    report = trend_report(trend)
+    assert report.headline.value == value
+    assert ("needs at least 6 nights" in report.headline.missing) == (value is None)
+    assert len(report.findings) == len(said)
+    for finding, text in zip(report.findings, said, strict=True):
+        assert finding.text.startswith(text)
+
+
 def test_values_that_changed_are_drawn_first() -> None:
     nights = [Night([80.0], day=f"2026-01-0{day}") for day in range(1, 7)]
     courses = [TrendLine(f"n {n}", "rate", "B/s", "higher", nights) for n in range(1, 6)]

@@ -38,6 +38,7 @@ from effio.report.spots import Spot, curve
 
 # Fewer nights before or after it show no change.
 SHORTEST = 3
+_TOO_FEW = f"a search for changes needs at least {2 * SHORTEST} nights with a number above zero"
 # Noise below this part of the value is none that a change has to stand out from.
 _LEAST_NOISE = 0.002
 # Of the penalty for a change point: log(nights) times the variance, times this.
@@ -85,6 +86,10 @@ class TrendLine:
     nights: list[Night] = field(default_factory=list)
     changes: Sequence[Change] = ()
 
+    @property
+    def can_be_searched(self) -> bool:
+        return _can_be_searched([night.level for night in self.nights])
+
 
 @dataclass(frozen=True)
 class Software:
@@ -124,10 +129,14 @@ def software_changes(runs: Sequence[Claimed]) -> list[Software]:
     return found
 
 
+def _can_be_searched(values: Sequence[float]) -> bool:
+    return len(values) >= 2 * SHORTEST and min(values) > 0
+
+
 def change_points(values: Sequence[float]) -> list[int]:
     """Where a stretch of another level begins, by PELT (Killick 2012) on the logarithms. Raises
     ModuleNotFoundError without ruptures."""
-    if len(values) < 2 * SHORTEST or min(values) <= 0:
+    if not _can_be_searched(values):
         return []
     import numpy as np
     import ruptures  # takes a second
@@ -211,14 +220,22 @@ def findings(trend: Trend, drawn: Collection[int]) -> list[Finding]:
     ]
     if trend.missing:
         return [Finding(trend.missing[:1].upper() + trend.missing[1:] + ".", level="warn")]
+    searched = [course for course in trend.courses if course.can_be_searched]
+    apart = len(trend.courses) - len(searched)
+    if not searched:
+        return [Finding(f"{fmt.count_of(len(trend.days), 'night')}: {_TOO_FEW}."), *_others(trend)]
     if not found:
-        text = f"No change of level was found in {fmt.count_of(len(trend.days), 'night')}."
-        if len(trend.days) < 2 * SHORTEST:
-            text = (
-                f"{fmt.count_of(len(trend.days), 'night')}: a search for changes needs at least"
-                f" {2 * SHORTEST}."
-            )
-        found = [Finding(text)]
+        nights = fmt.count_of(max(len(course.nights) for course in searched), "night")
+        found.append(Finding(f"No change of level was found in {nights}."))
+    if apart:
+        text = f"{apart} of {len(trend.courses)} values were not searched for changes: {_TOO_FEW}."
+        found.append(Finding(text, "table"))
+    return found + _others(trend)
+
+
+def _others(trend: Trend) -> list[Finding]:
+    """What matters next to the levels."""
+    found = []
     if trend.left_out:
         text = (
             f"{fmt.count_of(trend.left_out, 'run')} left out: the number is not valid or missing."
@@ -314,11 +331,13 @@ def trend_report(trend: Trend, most: int | None = None, others: Link | None = No
     the rest."""
     drawn = _drawn(trend, most)
     count = sum(len(course.changes) for course in trend.courses)
+    searched = any(course.can_be_searched for course in trend.courses)
+    missing = trend.missing or ("" if searched else _TOO_FEW)
     headline = Headline(
-        "changes of level", None if trend.missing else count, "1",
+        "changes of level", None if missing else count, "1",
         f"in {fmt.count_of(len(trend.days), 'night')},"
         f" {fmt.count_of(len(trend.courses), 'value')}",
-        missing=trend.missing,
+        missing=missing,
     )  # fmt: skip
     blocks: list[Block] = [_figure(i + 1, trend.courses[i], trend) for i in drawn]
     if len(drawn) < len(trend.courses):
