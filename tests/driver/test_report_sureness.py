@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from effio.report.build import report_of
 from effio.report.common.spread import odd_findings, repeated, spread_table
 from effio.report.model import Report, Section, Table
 from effio.store.reader import read_result
+from effio.store.records import Samples
 
 MB = 1_000_000
 INTERVAL = {
@@ -132,3 +134,12 @@ def test_odd_repetitions_are_said_with_the_median_to_report(tmp_path: Path) -> N
     assert finding.text.endswith(" to 2.020 GB/s).")
     table = spread_table(repeated(result))
     assert [row[6] for row in table.rows] == ["not reliable", "range only"]
+
+
+def test_an_interval_that_is_only_rounding_is_zero() -> None:
+    """Equal values of `sim` had an interval of ± 5.960e-08 B/s."""
+    value = 199_999_999.999_999_97
+    rounded = Samples(5, value, value, 0.0, value, math.nextafter(value, math.inf))
+    assert rounded.half95 == 0.0
+    assert Samples(5, 1.0, 2.0, 0.5, 1.0, 1.0 + 1e-9).half95 == pytest.approx(5e-10, rel=1e-6)
+    assert Samples(5, 0.0, 0.0, 0.0, 0.0, 0.0).half95 == 0.0

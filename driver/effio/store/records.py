@@ -403,6 +403,10 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
         return default if value is None else value
 
 
+# Of values that are equal, means and the ends of their interval differ by this part.
+_ROUNDING = 1e-14
+
+
 class Samples(Part, frozen=True):
     """What a mean is based on, in the unit of its figure."""
 
@@ -415,10 +419,13 @@ class Samples(Part, frozen=True):
 
     @property
     def half95(self) -> float | None:
-        """Half the width of the 95 % confidence interval."""
+        """Half the width of the 95 % confidence interval; 0 if only rounding makes its ends
+        differ."""
         if self.low95 is None or self.high95 is None:
             return None
-        return (self.high95 - self.low95) / 2
+        rounding = _ROUNDING * max(abs(self.low95), abs(self.high95))
+        half = (self.high95 - self.low95) / 2
+        return half if abs(half) > rounding else 0.0
 
 
 class Figure(Part, frozen=True, tag_field="kind", tag="figure"):
