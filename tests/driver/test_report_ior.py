@@ -120,6 +120,30 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert "The mean of 1 rate is imprecise (worst: write bandwidth, ± 25 % with 95 %" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"repetitions": 3, "time-limit": 1.0}, True),
+        ({"repetitions": 3, "time-limit": 1.0, "until-ci": 0.05}, False),
+        ({"repetitions": 1, "time-limit": 1.0}, False),
+        ({"repetitions": 3, "time-limit": 0}, False),
+    ],
+)
+def test_what_a_time_limit_left_out_is_said(
+    tmp_path: Path, options: dict[str, Any], said: bool
+) -> None:
+    """Only the console said it."""
+    given = [phase("write", 1 << 20, 1e9)]
+    for access in ("write", "read"):
+        where = {"access": access, "transfer_bytes": 1 << 20}
+        given.append(made.figure(f"{access}_bandwidth", 1e9, benchmark="ior", where=where))
+    run = made.run_line(benchmark="ior", ior={})
+    run["options"] = {**run["options"], **options}
+    report = reported(tmp_path, [run, *given, made.end()])
+    text = "--time-limit was over. Of 3 repetitions there are: write bandwidth 1, read bandwidth 0."
+    assert (text in [finding.text for finding in report.findings]) is said
+
+
 def test_a_short_tail_is_not_imbalance(tmp_path: Path) -> None:
     walls = [{"tail_seconds": t, "last_done_seconds": 10.0} for t in (0.5, 3.0, 2.0)]
     phases = [phase("write", 4096, 100e6, stonewall=wall) for wall in walls]

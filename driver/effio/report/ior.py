@@ -358,8 +358,34 @@ def _spread_finding(result: Result) -> Finding | None:
     )
 
 
+def _left_out_finding(result: Result) -> Finding | None:
+    """What --time-limit left out of a run that ended well."""
+    options = result.run.options
+    wanted = options.get("repetitions")
+    if not options.get("time-limit") or options.get("until-ci") or not isinstance(wanted, int):
+        return None
+    done = {
+        (name, i): sum(
+            m.access == name.removesuffix("_bandwidth") and lies_at(m.where, figure.where)
+            for m in result.measurements
+        )
+        for name in _BANDWIDTHS
+        for i, figure in enumerate(result.figures_named(name))
+    }
+    short: dict[str, int] = {}
+    for (name, _), count in done.items():
+        if count < wanted:
+            short[name] = min(count, short.get(name, count))
+    if result.status != "done" or not short:
+        return None
+    each = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in short.items())
+    asked = fmt.count_of(wanted, "repetition")
+    return Finding(f"--time-limit was over. Of {asked} there are: {each}.", "results", "warn")
+
+
 class IorReporter(PartsReporter):
     finders = (
+        _left_out_finding,
         _one_way,
         _tail_finding,
         _unequal_finding,
