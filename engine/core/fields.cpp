@@ -43,7 +43,6 @@ namespace detail {
 AnyField::AnyField(std::string_view name, Unit unit, std::string_view meaning, Read read)
     : info_{std::string(name), unit, std::string(meaning)}, read_(std::move(read)) {}
 AnyField::AnyField(FieldInfo info, Read read) : info_(std::move(info)), read_(std::move(read)) {}
-AnyField::~AnyField() = default;
 
 void AnyField::leave_out_unless(std::function<bool(const void*)> applies) {
     info_.sometimes = true;

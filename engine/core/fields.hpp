@@ -66,7 +66,7 @@ template <class V>
 constexpr bool is_list<std::vector<V>> = true;
 
 /// An optional value is null if there is none, a vector is a list, and a Json is taken as it is.
-/// A function of its own, so that the fields of all kinds of objects share it.
+/// Fields of all kinds of objects share it.
 template <class V>
 Json json_of(const V& value) {
     if constexpr (is_optional<V>) {
@@ -76,8 +76,8 @@ Json json_of(const V& value) {
     }
 }
 
-/// What a field is and how to get its value, from an object whose type only Field<T> knows: most of
-/// the code is the same for all types, and is compiled once.
+/// What a field is, and how to read its value from the address of an object. Field<T> knows the
+/// type of the object; all that does not depend on it is here and is compiled once.
 class AnyField {
   public:
     /// Takes the address of the object. A discarded value is left out.
@@ -85,11 +85,6 @@ class AnyField {
 
     AnyField(std::string_view name, Unit unit, std::string_view meaning, Read read);
     AnyField(FieldInfo info, Read read);
-    AnyField(const AnyField&) = default;
-    AnyField(AnyField&&) = default;
-    AnyField& operator=(const AnyField&) = default;
-    AnyField& operator=(AnyField&&) = default;
-    ~AnyField();
 
     const FieldInfo& info() const { return info_; }
     Json read(const void* object) const { return read_(object); }

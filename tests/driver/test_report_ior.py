@@ -140,7 +140,10 @@ def test_what_a_time_limit_left_out_is_said(
     run = made.run_line(benchmark="ior", ior={})
     run["options"] = {**run["options"], **options}
     report = reported(tmp_path, [run, *given, made.end()])
-    text = "--time-limit was over. Of 3 repetitions there are: write bandwidth 1, read bandwidth 0."
+    text = (
+        "--time-limit was over before all was measured: of 3 repetitions, write bandwidth has 1,"
+        " read bandwidth has 0."
+    )
     assert (text in [finding.text for finding in report.findings]) is said
 
 

@@ -39,6 +39,7 @@ _PAGES = {"effio.report.html", "jinja2"}
 
 def test_a_command_imports_no_package_that_it_does_not_need(with_engine: Effio) -> None:
     options = ("--ranks=1", "--backend=null", "--block=64KiB", "--transfer=64KiB", "--quiet")
+    sim = ("--backend=sim", "--time=1s", "--memory-per-rank=1MiB", "--max-bytes=40MiB")
     for words, needless in (
         (("run", "ior", *options), _STATISTICS),
         (("note", "last", "quiet"), _STATISTICS),
@@ -47,6 +48,8 @@ def test_a_command_imports_no_package_that_it_does_not_need(with_engine: Effio) 
         (("table", "last"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("runs",), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("run", "ior", "--help"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES}),
+        (("run", "b-eff-io", *sim, "--ranks=1", "--quiet"), {"matplotlib", "duckdb"}),
+        (("show", "last"), {"effio.campaign.points", "matplotlib", "duckdb"}),
     ):
         imported = _imported(with_engine, *words)
         assert {"effio.store.folder", "effio.store.records"} <= imported, words

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from effio.campaign.expression import Value, spelled
 from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
@@ -15,7 +15,6 @@ from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge import Interval
 from effio.judge.samples import Judged
-from effio.report.campaign import CampaignRuns
 from effio.report.claims import axes_of, interval_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
@@ -35,6 +34,9 @@ from effio.store.evidence import evidence_of, short_of
 from effio.store.folder import Store
 from effio.store.option_values import coordinate_text
 from effio.text import count_of, heading
+
+if TYPE_CHECKING:
+    from effio.report.campaign import CampaignRuns
 
 _MOST_PANELS = 12
 # Curves whose values differ by more than this factor are drawn on a logarithmic axis.

@@ -378,9 +378,10 @@ def _left_out_finding(result: Result) -> Finding | None:
             short[name] = min(count, short.get(name, count))
     if result.status != "done" or not short:
         return None
-    each = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in short.items())
+    each = ", ".join(f"{name.replace('_', ' ')} has {count}" for name, count in short.items())
     asked = fmt.count_of(wanted, "repetition")
-    return Finding(f"--time-limit was over. Of {asked} there are: {each}.", "results", "warn")
+    text = f"--time-limit was over before all was measured: of {asked}, {each}."
+    return Finding(text, "results", "warn")
 
 
 class IorReporter(PartsReporter):
