@@ -122,7 +122,7 @@ ExitCode describe_results(const Words& words) {
                                 no_benchmark("benchmark", words[1])));
         return ExitCode::usage;
     }
-    say(stdout, all.dump(2) + "\n");
+    say(stdout, json_lines(all) + "\n");
     return ExitCode::done;
 }
 
@@ -136,16 +136,15 @@ ExitCode describe(const Words& words) {
                                  {"name", row.name},
                                  {"meaning", row.meaning}});
         }
-        say(stdout, Json{{"engine", describe_build()},
-                         {"benchmarks", std::move(all)},
-                         {"backends", describe_backends()},
-                         {"exit_codes", std::move(codes)}}
-                            .dump(2) +
+        say(stdout, json_lines(Json{{"engine", describe_build()},
+                                    {"benchmarks", std::move(all)},
+                                    {"backends", describe_backends()},
+                                    {"exit_codes", std::move(codes)}}) +
                         "\n");
         return ExitCode::done;
     }
     if (words[0] == "backends") {
-        say(stdout, describe_backends().dump(2) + "\n");
+        say(stdout, json_lines(describe_backends()) + "\n");
         return ExitCode::done;
     }
     if (words[0] == "results") return describe_results(words);
@@ -155,7 +154,7 @@ ExitCode describe(const Words& words) {
                                 no_benchmark("benchmark", words[0])));
         return ExitCode::usage;
     }
-    say(stdout, describe_benchmark(*benchmark).dump(2) + "\n");
+    say(stdout, json_lines(describe_benchmark(*benchmark)) + "\n");
     return ExitCode::done;
 }
 
@@ -191,7 +190,7 @@ ExitCode plans(std::istream& lines) {
     std::int64_t number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
-        const Json words = Json::parse(line, nullptr, false);
+        const Json words = parse_json(line);
         const bool are_words =
             words.is_array() && std::all_of(words.begin(), words.end(),
                                             [](const Json& word) { return word.is_string(); });
@@ -201,9 +200,7 @@ ExitCode plans(std::istream& lines) {
                             number));
             return ExitCode::usage;
         }
-        say(stdout,
-            planned(words.get<Words>()).dump(-1, ' ', false, Json::error_handler_t::replace) +
-                "\n");
+        say(stdout, json_line(planned(words.get<Words>())) + "\n");
     }
     return ExitCode::done;
 }
@@ -325,7 +322,7 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         return ExitCode::done;
     }
     if (command == "version" || command == "--version") {
-        say(stdout, describe_build().dump(2) + "\n");
+        say(stdout, json_lines(describe_build()) + "\n");
         return ExitCode::done;
     }
     if (command == "list") {

@@ -202,7 +202,7 @@ class JsonReport : public IorReport {
 
     void finish() override {
         all_["Finished"] = now_as_ctime();
-        out_(all_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        out_(json_lines(all_) + "\n");
     }
 
   private:

@@ -190,9 +190,7 @@ class TextReport : public IorReport {
     static std::string options_text(const IorOptions& o, const ior::Setup& s) {
         std::string text = "Options: \n";
         for (const auto& [key, value] : ior_options_shown(o, s)) {
-            text += option(key, value.is_string()
-                                    ? value.get<std::string>()
-                                    : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+            text += option(key, value.is_string() ? value.get<std::string>() : json_line(value));
         }
         return text;
     }

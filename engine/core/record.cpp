@@ -145,7 +145,7 @@ void Recorder::write(std::string_view kind, Json body) {
     for (auto& [key, value] : body.items()) line[key] = std::move(value);
     ended_ = kind == "end";
     // Bytes from outside (paths, host names) need not be UTF-8; a result line always is.
-    if (sink_) sink_->line(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (sink_) sink_->line(json_line(line) + "\n");
 }
 
 void Recorder::run(Json header) {

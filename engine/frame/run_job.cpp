@@ -46,7 +46,7 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
     std::string text = text_of(*plan, input);
     if (options.plan_json) {
         Json data = data_of(*plan, input, benchmark.needed_directories());
-        text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+        text = json_lines(data) + "\n";
     }
     std::fputs(text.c_str(), stdout);
     return ExitCode::done;

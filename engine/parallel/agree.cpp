@@ -24,11 +24,11 @@ int severity(ExitCode code) {
 std::string pack(const Error& e) {
     Json j = to_json(e);
     j["code"] = static_cast<int>(e.exit_code);
-    return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(j);
 }
 
 Error unpack(const std::string& text) {
-    const Json j = Json::parse(text);
+    const Json j = parse_json(text);
     Error e;
     e.exit_code = static_cast<ExitCode>(j["code"].get<int>());
     e.operation = j["operation"];

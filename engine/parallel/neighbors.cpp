@@ -22,8 +22,7 @@ void Neighbors::write(const Json& line) const {
     if (!file) return;  // not visible on this node: the message is on stderr
     // Without the lock, network file systems may append at an outdated end of the file.
     flock(file->descriptor(), LOCK_EX);
-    const auto written =
-        file->write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    const auto written = file->write(json_line(line) + "\n");
     if (!written) fmt::print(stderr, "effio: {}\n", written.error().text());
 }
 
@@ -39,7 +38,7 @@ std::vector<Neighbors::Report> Neighbors::reports() const {
     std::vector<Report> all(names_.size());
     std::ifstream file(path_);
     for (std::string text; std::getline(file, text);) {
-        const Json line = Json::parse(text, nullptr, false);
+        const Json line = parse_json(text);
         if (!line.is_object()) continue;  // half of a line that is being written
         const std::string event = line.value("event", "");
         const std::size_t number = line.value("group", std::size_t{0});

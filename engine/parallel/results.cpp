@@ -151,8 +151,7 @@ void append_end(int fd, const std::string& path, const End& end, bool after_half
     line["seq"] = nullptr;  // only the writer numbers lines
     const Json body = end.to_json();
     for (const auto& [key, value] : body.items()) line[key] = value;
-    const std::string text = (after_half_a_line ? "\n" : "") +
-                             line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = (after_half_a_line ? "\n" : "") + json_line(line) + "\n";
     if (!write_all(fd, text)) {
         fmt::print(stderr, "effio: {}\n",
                    system_error("cannot write the result file", path, errno).text());

@@ -94,7 +94,7 @@ void note_stuck_call(const std::string& result_path, const StuckCall& call) {
     auto file = TextFile::share("note a call", calls_path(result_path));
     if (!file) return;
     lseek(file->descriptor(), 0, SEEK_END);
-    (void)file->write(call.to_json().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    (void)file->write(json_line(call.to_json()) + "\n");
 }
 
 std::vector<StuckCall> take_stuck_calls(const std::string& result_path) {
@@ -106,9 +106,7 @@ std::vector<StuckCall> take_stuck_calls(const std::string& result_path) {
         const std::string text = content_of(file->descriptor());
         for (std::size_t begin = 0; begin < text.size();) {
             const std::size_t end = std::min(text.find('\n', begin), text.size());
-            const Json line =
-                Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                            text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+            const Json line = parse_json(std::string_view(text).substr(begin, end - begin));
             begin = end + 1;
             try {
                 calls.push_back(StuckCall::from(line));

@@ -80,8 +80,7 @@ void RunMarks::make(Json& manifest) {
     }
     at_abrupt_end_ = std::make_unique<const AtAbruptEnd>(session_, [this] { remove(); });
     if (session_.comm.is_root()) {
-        const std::string text =
-            manifest.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        const std::string text = json_line(manifest) + "\n";
         for (const auto& path : paths_) (void)write_mark(path, text);
     }
     int made = 1;

@@ -18,8 +18,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const auto processes : words.processes) {
         for (const auto& access : words.accesses) {
             const HintRules::FilePlace cell{processes, access, words.patterns.front()};
-            (void)rules->for_open(cell).to_json().dump(-1, ' ', false,
-                                                       Json::error_handler_t::replace);
+            (void)json_line(rules->for_open(cell).to_json());
             for (const auto chunk : words.chunks) (void)rules->for_row(cell, chunk, false);
         }
     }

@@ -23,7 +23,7 @@ inline void plan(Benchmark& benchmark, const std::vector<std::string>& words) {
     input.ranks_per_node = static_cast<int>(options.plan_ranks_per_node.value_or(input.ranks));
     input.rate = options.plan_rate.count;
     if (const auto made = benchmark.plan(input); made) {
-        (void)data_of(*made, input, {}).dump(-1, ' ', false, Json::error_handler_t::replace);
+        (void)json_line(data_of(*made, input, {}));
     }
 }
 

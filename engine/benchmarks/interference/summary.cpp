@@ -97,7 +97,7 @@ std::string Kind::text() const {
 Row row_of(const Json& line, bool first) {
     Row row;
     row.kind = {line.value("access", ""), line.value("pattern", "")};
-    row.cell = Json::array({row.kind.access, row.kind.pattern, line["where"]}).dump();
+    row.cell = json_line(Json::array({row.kind.access, row.kind.pattern, line["where"]}));
     const Json& rate = line["rate"];
     const bool known = rate["value"].is_number();
     const bool valid = line.value("valid", false);

@@ -45,7 +45,7 @@ FirstRuns first_runs(const std::string& log) {
     FirstRuns found;
     std::ifstream file(log);
     for (std::string text; std::getline(file, text);) {
-        const Json line = Json::parse(text, nullptr, false);
+        const Json line = parse_json(text);
         if (!line.is_object() || line.value("event", "") != "first_run_over") continue;
         ++found.over;
         found.longest = std::max(found.longest, line.value("seconds", 0.0));
@@ -57,7 +57,7 @@ std::vector<Row> rows_of(const std::string& path, bool first) {
     std::vector<Row> rows;
     std::ifstream file(path);
     for (std::string text; std::getline(file, text);) {
-        const Json line = Json::parse(text, nullptr, false);
+        const Json line = parse_json(text);
         if (line.is_object() && line.value("kind", "") == "measurement") {
             rows.push_back(row_of(line, first));
         }
@@ -308,12 +308,10 @@ class GroupTurn {
     /// Collective over the job: what the groups did, on its root.
     TurnDone gather() {
         const auto texts =
-            all_.gather(works_ && comm_.is_root()
-                            ? to_json(part_).dump(-1, ' ', false, Json::error_handler_t::replace)
-                            : std::string());
+            all_.gather(works_ && comm_.is_root() ? json_line(to_json(part_)) : std::string());
         TurnDone done{task_.round, task_.turn, {}};
         for (const auto& text : texts) {
-            if (!text.empty()) done.parts.push_back(part_from(Json::parse(text)));
+            if (!text.empty()) done.parts.push_back(part_from(parse_json(text)));
         }
         return done;
     }

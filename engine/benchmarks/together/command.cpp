@@ -65,7 +65,7 @@ ExitCode print_plans(const Members& members, const JobOptions& job) {
     text += fmt::format("\nAll groups at once\n{}", all.text());
     if (job.plan_json) {
         const Json data{{"groups", std::move(groups)}, {"estimate", all.to_json()}};
-        text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+        text = json_lines(data) + "\n";
     }
     say_first(stdout, text);
     return ExitCode::done;

@@ -68,16 +68,16 @@ std::string status_text(const Progress::Snapshot& s) {
 
 std::string status_json(const Progress::Snapshot& s) {
     const double in_step = Clock::monotonic_seconds() - s.step_started;
-    return Json{{"effio_progress", Json{{"title", s.step.title},
-                                        {"path", s.step.path},
-                                        {"call", s.call},
-                                        {"step_seconds", in_step},
-                                        {"step_scheduled_seconds", s.step.scheduled_seconds},
-                                        {"step_bytes", s.bytes_in_step * s.step.ranks},
-                                        {"step_planned_bytes", s.step.planned_bytes * s.step.ranks},
-                                        {"plan_done_fraction", done_now(s, in_step)},
-                                        {"plan_seconds_left", s.step.plan_seconds_left}}}}
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(
+        Json{{"effio_progress", Json{{"title", s.step.title},
+                                     {"path", s.step.path},
+                                     {"call", s.call},
+                                     {"step_seconds", in_step},
+                                     {"step_scheduled_seconds", s.step.scheduled_seconds},
+                                     {"step_bytes", s.bytes_in_step * s.step.ranks},
+                                     {"step_planned_bytes", s.step.planned_bytes * s.step.ranks},
+                                     {"plan_done_fraction", done_now(s, in_step)},
+                                     {"plan_seconds_left", s.step.plan_seconds_left}}}});
 }
 
 }  // namespace

@@ -50,9 +50,8 @@ std::vector<RemovedFile> gathered(const Comm& comm, const std::vector<RemovedFil
     Json list = Json::array();
     for (const auto& file : mine) list.push_back({file.path, file.seconds, file.rank});
     std::vector<RemovedFile> all;
-    for (const auto& text :
-         comm.gather(list.dump(-1, ' ', false, Json::error_handler_t::replace))) {
-        for (const auto& file : Json::parse(text)) {
+    for (const auto& text : comm.gather(json_line(list))) {
+        for (const auto& file : parse_json(text)) {
             all.push_back({file[0].get<std::string>(), file[1].get<double>(), file[2].get<int>()});
         }
     }

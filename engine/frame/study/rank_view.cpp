@@ -15,7 +15,7 @@ class RankView : public Observer {
         if (outcome_.error) return;
         std::string axes;
         for (const auto& axis : r.cell->axes) {
-            axes += "," + (axis.value.is_string() ? axis.text : axis.value.dump());
+            axes += "," + (axis.value.is_string() ? axis.text : json_line(axis.value));
         }
         std::string lines;
         for (const auto& one : r.each) {

@@ -224,9 +224,7 @@ ExitCode with_faults(const Container& container) {
 
 ExitCode list(const Container& container, const std::string&, const Settings& settings) {
     // The prefix is another program's text, and paths may be anything.
-    constexpr auto replace = Json::error_handler_t::replace;
-    print(settings.json ? json_of(container).dump(2, ' ', false, replace) + "\n"
-                        : text_of(container));
+    print(settings.json ? json_lines(json_of(container)) + "\n" : text_of(container));
     return with_faults(container);
 }
 

@@ -148,25 +148,25 @@ struct Colours {
 TEST(Options, words_are_values_of_an_enumeration_and_back) {
     Colours c;
     EXPECT_EQ(c.table.values(),
-              Json::parse(R"({"one": "green", "some": ["blue", "red"], "light": "on"})"));
+              parse_json(R"({"one": "green", "some": ["blue", "red"], "light": "on"})"));
     const std::vector<std::string> words{"-o", "red", "--some", "green,green", "--light=off"};
     ASSERT_TRUE(c.table.parse(words));
     EXPECT_EQ(c.one, Colour::red);
     EXPECT_EQ(c.some, (std::vector{Colour::green, Colour::green}));
     EXPECT_FALSE(c.light);
     EXPECT_EQ(c.table.values(),
-              Json::parse(R"({"one": "red", "some": ["green", "green"], "light": "off"})"));
+              parse_json(R"({"one": "red", "some": ["green", "green"], "light": "off"})"));
 }
 
 TEST(Options, words_show_their_choices_and_default) {
     const Json d = Colours().table.describe()["options"];
     EXPECT_EQ(d[0]["type"], "choice");
-    EXPECT_EQ(d[0]["choices"], Json::parse(R"(["red", "green", "blue"])"));
+    EXPECT_EQ(d[0]["choices"], parse_json(R"(["red", "green", "blue"])"));
     EXPECT_EQ(d[0]["default"], "green");
     EXPECT_EQ(d[0]["metavar"], "red|green|blue");
     EXPECT_EQ(d[1]["default"], "blue,red");
     EXPECT_EQ(d[1]["list"], true);
-    EXPECT_EQ(d[2]["choices"], Json::parse(R"(["on", "off"])"));
+    EXPECT_EQ(d[2]["choices"], parse_json(R"(["on", "off"])"));
     Colours c;
     const std::vector<std::string> wrong{"--one=yellow", "--some=red,,blue", "--light"};
     const auto status = c.table.parse(wrong);
@@ -315,7 +315,7 @@ TEST(Options, the_description_has_what_programs_need) {
     const Json d = Every().table.describe();
     EXPECT_EQ(d["command"], "effio-mpi every");
     EXPECT_EQ(d["options"].size(), 16U);
-    const Json expected = Json::parse(R"({"name": "count", "letter": "n", "type": "integer",
+    const Json expected = parse_json(R"({"name": "count", "letter": "n", "type": "integer",
         "list": false, "unit": null, "default": "3", "automatic": false, "min": 1.0, "max": 100.0,
         "metavar": "N", "group": "First", "expert": false, "help": "how many"})");
     EXPECT_EQ(d["options"][1], expected);
@@ -324,7 +324,7 @@ TEST(Options, the_description_has_what_programs_need) {
     EXPECT_EQ(d["options"][3]["unit"], "B");
     EXPECT_EQ(d["options"][4]["unit"], "s");
     EXPECT_EQ(d["options"][5]["unit"], "B/s");
-    EXPECT_EQ(d["options"][6]["choices"], Json::parse(R"(["fast", "slow"])"));
+    EXPECT_EQ(d["options"][6]["choices"], parse_json(R"(["fast", "slow"])"));
     EXPECT_EQ(d["options"][7]["automatic"], true);
     EXPECT_EQ(d["options"][13]["list"], true);
     EXPECT_EQ(d["options"][14]["expert"], true);
@@ -333,7 +333,7 @@ TEST(Options, the_description_has_what_programs_need) {
 TEST(Options, the_effective_values_are_echoed_in_base_units) {
     Every e;
     ASSERT_TRUE(e.parse({"--limit", "4", "--pause=20ms", "--blocks=1KiB,2KiB"}));
-    EXPECT_EQ(e.table.values(), Json::parse(R"({"verbose": false, "count": 3, "factor": 1.5,
+    EXPECT_EQ(e.table.values(), parse_json(R"({"verbose": false, "count": 3, "factor": 1.5,
         "chunk": 1048584, "time": 30.0, "rate": 1e9, "mode": "fast", "limit": 4, "share": null,
         "memory": null, "pause": 0.02, "bound": null, "file": null, "sizes": [1, 2],
         "blocks": [1024, 2048], "names": ["a"]})"));

@@ -24,7 +24,7 @@ class Lines : public LineSink {
 struct Recorded {
     std::vector<std::string> lines;
     Recorder recorder{std::make_unique<Lines>(lines)};
-    Json at(std::size_t i) const { return Json::parse(lines.at(i)); }
+    Json at(std::size_t i) const { return parse_json(lines.at(i)); }
 };
 
 TEST(Record, every_line_has_schema_kind_and_number) {
@@ -87,15 +87,15 @@ TEST(Record, nothing_follows_the_end) {
 TEST(Record, a_value_that_is_not_finite_is_null_and_has_a_reason) {
     const double infinity = std::numeric_limits<double>::infinity();
     EXPECT_EQ(Metric::rate(2.5).to_json(),
-              Json::parse(R"({"value": 2.5, "unit": "B/s", "better": "higher"})"));
+              parse_json(R"({"value": 2.5, "unit": "B/s", "better": "higher"})"));
     EXPECT_EQ(Metric::time(1).to_json()["better"], "lower");
     for (const double bad : {infinity, -infinity, std::nan("")}) {
         EXPECT_EQ(Metric::time(bad).to_json(),
-                  Json::parse(R"({"value": null, "unit": "s", "better": "lower",
+                  parse_json(R"({"value": null, "unit": "s", "better": "lower",
                                   "reason": "not a finite number"})"));
     }
     EXPECT_EQ(Metric::none("B/s", "a call failed").to_json(),
-              Json::parse(R"({"value": null, "unit": "B/s", "better": "higher",
+              parse_json(R"({"value": null, "unit": "B/s", "better": "higher",
                               "reason": "a call failed"})"));
 }
 
@@ -103,10 +103,10 @@ TEST(Record, an_error_says_what_is_known_and_null_for_the_rest) {
     Error e = system_error("pwrite", "/d/f", ENOSPC, 4096);
     e.rank = 0;
     e.host = "n07";
-    EXPECT_EQ(to_json(e), Json::parse(R"({"status": "io_error", "operation": "pwrite",
+    EXPECT_EQ(to_json(e), parse_json(R"({"status": "io_error", "operation": "pwrite",
         "cause": "No space left on device", "path": "/d/f", "offset_bytes": 4096, "errno": 28,
         "mpi_class": null, "rank": 0, "host": "n07"})"));
-    EXPECT_EQ(to_json(usage_error("bad")), Json::parse(R"({"status": "usage", "operation": "",
+    EXPECT_EQ(to_json(usage_error("bad")), parse_json(R"({"status": "usage", "operation": "",
         "cause": "bad", "path": null, "offset_bytes": null, "errno": null, "mpi_class": null,
         "rank": null, "host": null})"));
 }
@@ -140,7 +140,7 @@ TEST(Record, a_measurement_has_all_its_parts) {
     m.error_count = 3;
     m.errors = {usage_error("x")};
     const Json j = m.to_json();
-    EXPECT_EQ(j["seconds"], Json::parse(R"({"total": {"min": 1.0, "mean": 2.0, "max": 3.0},
+    EXPECT_EQ(j["seconds"], parse_json(R"({"total": {"min": 1.0, "mean": 2.0, "max": 3.0},
                                             "sync": {"min": 0.0, "mean": 0.5, "max": 1.0}})"));
     EXPECT_EQ(j["seconds"].items().begin().key(), "total");
     EXPECT_EQ(j["rate"]["value"], 4096);
@@ -149,10 +149,10 @@ TEST(Record, a_measurement_has_all_its_parts) {
     EXPECT_EQ(j["errors"].size(), 1U);
     EXPECT_EQ(j["call_times"]["count"], 2);
     EXPECT_EQ(j["call_times"]["p50"], 70e-9);
-    EXPECT_EQ(j["call_times"]["buckets_begin_ns_count"], Json::parse("[[70, 2]]"));
+    EXPECT_EQ(j["call_times"]["buckets_begin_ns_count"], parse_json("[[70, 2]]"));
     EXPECT_EQ(j["cache"]["process_read_bytes"], 10);
     EXPECT_EQ(j["cache"]["device_read_bytes"], nullptr);
-    EXPECT_EQ(j["cache"]["methods"], Json::parse(R"(["dropped", "other nodes"])"));
+    EXPECT_EQ(j["cache"]["methods"], parse_json(R"(["dropped", "other nodes"])"));
     EXPECT_EQ(j["cache"]["resident_before_fraction"], nullptr);
     EXPECT_EQ(j["cache"]["resident_after_fraction"], 0.5);
     EXPECT_EQ(j["cache"]["client"], "nfs");
@@ -185,7 +185,7 @@ TEST(Record, a_figure_without_rules_is_neither_valid_nor_not) {
     f.valid = false;
     f.reasons = {"too short"};
     EXPECT_EQ(f.to_json()["valid"], false);
-    EXPECT_EQ(f.to_json()["reasons"], Json::parse(R"(["too short"])"));
+    EXPECT_EQ(f.to_json()["reasons"], parse_json(R"(["too short"])"));
 }
 
 TEST(Record, bytes_that_are_not_utf8_do_not_break_a_line) {

@@ -40,7 +40,7 @@ Json figure_of_ior(const std::vector<double>& rates) {
         run.phases.push_back(phase);
     }
     ior::make_record_view(recorder)->end(run);
-    return Json::parse(line);
+    return parse_json(line);
 }
 
 Json figure_of_study(const std::vector<double>& rates) {
@@ -74,7 +74,7 @@ Json figure_of_study(const std::vector<double>& rates) {
     };
     Recorder recorder(std::make_unique<FirstLine>(first));
     study::make_record_view(recorder, definition)->end(means.list(), {});
-    return Json::parse(first);
+    return parse_json(first);
 }
 
 struct Found {

@@ -75,7 +75,7 @@ TEST(Results, only_the_root_writes) {
     w.comm.barrier();
     const auto lines = lines_of(results->path());
     ASSERT_EQ(lines.size(), 1U);
-    EXPECT_EQ(Json::parse(lines[0])["name"], "0");
+    EXPECT_EQ(parse_json(lines[0])["name"], "0");
     EXPECT_FALSE(results->failed());
 }
 
@@ -95,7 +95,7 @@ TEST(Results, any_rank_can_write_the_last_words_once) {
         w.comm.barrier();
         const auto lines = lines_of(results->path());
         ASSERT_EQ(lines.size(), 2U) << "speaker " << speaker;
-        const Json last = Json::parse(lines[1]);
+        const Json last = parse_json(lines[1]);
         EXPECT_EQ(last["schema"], result_schema);
         EXPECT_EQ(last["kind"], "end");
         EXPECT_EQ(last["status"], "hung");
@@ -116,7 +116,7 @@ TEST(Results, last_words_after_half_a_line_are_on_their_own_line) {
     w.comm.barrier();
     const auto lines = lines_of(results->path());
     ASSERT_EQ(lines.size(), 2U);
-    EXPECT_EQ(Json::parse(lines[1])["kind"], "end");
+    EXPECT_EQ(parse_json(lines[1])["kind"], "end");
 }
 
 TEST(Results, a_file_that_cannot_be_written_is_remembered) {

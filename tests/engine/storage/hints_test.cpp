@@ -50,11 +50,11 @@ HintRules::FilePlace read_scatter() {
 }
 
 std::string at_open(const HintRules& rules, const HintRules::FilePlace& cell) {
-    return rules.for_open(cell).to_json().dump();
+    return json_line(rules.for_open(cell).to_json());
 }
 std::string at_row(const HintRules& rules, const HintRules::FilePlace& cell, std::int64_t chunk,
                    bool is_lmax = false) {
-    return rules.for_row(cell, chunk, is_lmax).to_json().dump();
+    return json_line(rules.for_row(cell, chunk, is_lmax).to_json());
 }
 
 TEST(Hints, a_later_value_replaces_the_earlier_one_in_its_place) {

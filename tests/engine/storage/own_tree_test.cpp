@@ -146,7 +146,7 @@ TEST(TreeSet, names_follow_the_counts_and_the_last_index_runs_first) {
     EXPECT_EQ(set.count(), 6);
     EXPECT_EQ(set.path(0), "/d/test-dir.0-0");
     EXPECT_EQ(set.path(4), "/d/test-dir.1-1");
-    EXPECT_EQ(set.to_json().dump(),
+    EXPECT_EQ(json_line(set.to_json()),
               R"({"directory":"/d","name":"test-dir.%d-%d","counts":[2,3],"names":[]})");
     EXPECT_EQ((TreeSet{"/", "one", {}}).path(0), "/one");
 }

@@ -55,7 +55,8 @@ TEST(NameSet, numbers_are_below_their_counts_and_may_begin_with_zeros) {
     }
     EXPECT_TRUE((NameSet{Kind::directory, "moved", {}}.holds("moved")));
     EXPECT_FALSE((NameSet{Kind::directory, "moved", {}}.holds("moved.1")));
-    EXPECT_EQ(set.to_json().dump(), R"({"kind":"file","name":"file.%d.%d.link","counts":[2,10]})");
+    EXPECT_EQ(json_line(set.to_json()),
+              R"({"kind":"file","name":"file.%d.%d.link","counts":[2,10]})");
 }
 
 TEST_F(Removal, a_regular_file_goes_and_one_that_is_not_there_is_no_error) {

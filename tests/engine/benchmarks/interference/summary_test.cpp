@@ -196,7 +196,7 @@ TEST(InterferenceSummary, phases_that_meet_overlap_in_time) {
 }
 
 TEST(InterferenceSummary, rows_come_back_as_they_were_sent) {
-    const Json line = Json::parse(
+    const Json line = parse_json(
         R"({"access":"write","pattern":"shared","where":{"size_bytes":4},"valid":true,"bytes":8,
             "operations":2,"rate":{"value":3.5,"unit":"B/s","better":"higher"},
             "seconds":{"total":{"min":1,"mean":1,"max":2}},
