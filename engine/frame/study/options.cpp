@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/pattern.hpp"
 #include "core/units.hpp"
 
@@ -26,9 +24,9 @@ void Options::declare_common(OptionTable& table) {
     storage.declare(table);
 }
 
-void Options::declare_repetitions(OptionTable& table, std::string help) {
+void Options::declare_repetitions(OptionTable& table, std::string_view help) {
     table.group("Measuring");
-    table.add("repetitions", repetitions, std::move(help))
+    table.add("repetitions", repetitions, help)
         .letter('r')
         .range(1, 1e6)
         .notes(until_ci.most_given);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frame/data_options.hpp"
@@ -44,7 +45,7 @@ struct Options {
     /// Those of the frame and of storage; to be called after the study's own.
     void declare_common(OptionTable& table);
     // Parts of those, for studies that have the rest in another way.
-    void declare_repetitions(OptionTable& table, std::string help);
+    void declare_repetitions(OptionTable& table, std::string_view help);
     void declare_checks(OptionTable& table);
     /// "write" and "read", for studies that can read what an earlier run kept.
     void declare_phases(OptionTable& table);
