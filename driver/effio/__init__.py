@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """effio: start the engine, keep its results, draw reports. Never touches the data path."""
 
-TYPE_CHECKING = False  # as checkers of types know it; to import it takes longer than all else here
+# Type checkers know this name. Importing it takes longer than the rest of this module.
+TYPE_CHECKING = False
 
 
 def _version() -> str:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> str:
-        """Computes the version where it is used: until `effio.start` runs, Ctrl-C prints a
-        traceback."""
+        """Computes the version when it is used, not when the package is imported: until
+        `effio.start` runs, Ctrl-C prints a traceback."""
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = _version()

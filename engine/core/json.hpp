@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The JSON type of the project: objects keep the order in which members were added. Reading and
-// writing it is compiled once, in json.cpp: it is most of what the library makes of a source.
+// The JSON type of the project: objects keep the order in which members were added. The
+// functions that read and write it are compiled once, in json.cpp: compiling them takes long.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -51,8 +51,8 @@ def complete_sides(
 
 
 def complete_tag(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Tags that the newest runs have. Not by the index: another effio may have locked it, and one
-    that is not there yet is made of all results."""
+    """Tags of the newest runs, read from their folders. The index is not used: another effio may
+    have locked it, and making a new one reads all results."""
     from effio.cli.main import runs_directory
     from effio.store.folder import Store
     from effio.store.notes import tags_of

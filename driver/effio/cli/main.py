@@ -128,8 +128,8 @@ def runs_directory(ctx: click.Context) -> Path:
 
 
 def complain(error: EffioError) -> None:
-    """One message, and where there is one, what to do about it. Not in the middle of a line that
-    the user types."""
+    """Prints the message, and the hint if there is one. Nothing while the shell completes a line:
+    it would be in the middle of what the user types."""
     if "_EFFIO_COMPLETE" in os.environ:
         return
     lines = [fmt.plain(line) for line in fmt.lines(error.message)] or ["failed"]
@@ -214,7 +214,8 @@ _COLLECTIONS = (250_000, 20, 100)
 
 
 def _interruptible() -> int:
-    """The same; Ctrl-C may also come while a message is printed, or between two statements."""
+    """`_called`, and the exit code of Ctrl-C where it comes while a message is printed or between
+    two statements."""
     try:
         with interrupts_raise():
             return _called()

@@ -21,7 +21,7 @@ _WANTS_A_JOB = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 300
-# In the order in which Open MPI takes them. It needs some MiB, and so do others.
+# In the order in which Open MPI looks at them. MPI libraries write some MiB there.
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 _LEAST_BYTES = 1 << 20
 ANOTHER_TEMPORARY = "name another directory: export TMPDIR=DIR"
@@ -48,8 +48,8 @@ def _says_nothing(line: str) -> bool:
 
 
 def temporary_fault(environment: Mapping[str, str]) -> str:
-    """What is wrong with the directory of temporary files, which MPI libraries need to start;
-    nothing if they can be written."""
+    """What is wrong with the directory of temporary files, which MPI libraries need to start.
+    Empty if files can be written there."""
     named = ((name, environment.get(name)) for name in _TEMPORARY)
     name, place = next(((n, p) for n, p in named if p), ("", "/tmp"))
     fault = fault_of(Path(place))

@@ -234,7 +234,7 @@ def findings(trend: Trend, drawn: Collection[int]) -> list[Finding]:
 
 
 def _others(trend: Trend) -> list[Finding]:
-    """What matters next to the levels."""
+    """Findings that are not about changes of level."""
     found = []
     if trend.left_out:
         text = (

@@ -46,7 +46,7 @@ _MAX_SUMS = 128 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=+-]*")
 _BLOCK = 1 << 20
 _MOST_NAME_BYTES = 255
-# At most this much is left free for other users: as much as the runs take, where that is less.
+# Left free for other users, or as much as the runs take if that is less.
 _SPARE_BYTES = 64 << 20
 # Size of an extended header (for example a long name), which tarfile reads as a whole.
 _MOST_HEADER_BYTES = 1 << 20

@@ -17,7 +17,8 @@ namespace {
 
 using study::Cell;
 
-/// Tasks whose random sizes are drawn one by one, by each rank: a fraction of a second.
+/// The most tasks with random sizes. Each rank draws the sizes of all of them, in a fraction of a
+/// second.
 constexpr std::int64_t most_drawn = 1 << 24;
 
 class Partest : public study::StudyBenchmark<Parameters> {

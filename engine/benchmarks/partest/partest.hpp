@@ -40,9 +40,9 @@ struct Parameters : study::Options {
 
     void declare(OptionTable& table);
     Status check();
-    /// Of each task: the given size, or its share of the total.
+    /// Bytes of each task: the given size, or its share of the total.
     std::int64_t bytes_without_random(std::int64_t tasks) const;
-    /// Of a task: this and a random part of it.
+    /// Bytes of this task: the same and a random part of it.
     std::int64_t bytes_of(int task, std::int64_t tasks) const;
     /// How the container of this many tasks is made, or read.
     BackendChoice container(std::int64_t chunk, std::int64_t tasks, const std::string& phase) const;

@@ -78,7 +78,7 @@ struct Streams {
     }
     /// Fills `largest` and the sums over the ranks.
     void count(int ranks);
-    /// The same if all streams have the length of rank 0's: without a loop over the ranks.
+    /// The same for streams of equal length, without a loop over the ranks.
     void count_equal(int ranks);
     std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
     /// The parts of a shared file, for formats that keep the ranks' data in separate blocks.
