@@ -53,6 +53,22 @@ class Effio:
             check=False,
         )
 
+    def script(
+        self, code: str, *words: str, start: Callable[[], object] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs Python code in a new process, which calls `start` first."""
+        return subprocess.run(
+            [sys.executable, "-c", code, *words],
+            cwd=self.cwd,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            preexec_fn=start,
+        )
+
     def call(
         self, *words: object, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:

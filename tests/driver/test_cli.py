@@ -4,23 +4,16 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
 
 from driver import made
 from driver.conftest import FIRST, SECOND, Effio
-from effio.cli.doctor import storage_checks
 from effio.cli.options import as_click
 from effio.engine.description import OptionInfo
-from effio.report import html
-from engines import Engine
 from patience import SECONDS
 
 
@@ -326,55 +319,6 @@ def test_a_figure_of_several_runs_is_one_of_their_comparison(kept: Effio) -> Non
     assert "systems-accesses" in done.stderr
 
 
-def test_completion(kept: Effio, any_engine: Engine) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        assert "_EFFIO_COMPLETE" in kept.call("completion", shell).stdout
-    script = kept.call("completion", "bash").stdout
-    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
-
-    def complete(words: str, at: int) -> list[str]:
-        done = kept.run(
-            env={
-                "_EFFIO_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at),
-                "EFFIO_ENGINE": str(any_engine.program),
-            }
-        )  # fmt: skip
-        return [line.partition(",")[2] for line in done.stdout.splitlines()]
-
-    assert "report" in complete("effio re", 1)
-    assert complete("effio show 2026", 2) == ["20260303T000000Z-b-eff-io", SECOND, FIRST]
-    assert "b-eff-io" in complete("effio run ", 2)
-    assert complete("effio run b-eff-io --parti", 3) == ["--partitions"]
-    assert "posix" in complete("effio run b-eff-io --backend ", 4)
-
-
-def _completed(kept: Effio, words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """The last word is completed, the space after the others is typed."""
-    at = len(words.split()) - (not words.endswith(" "))
-    asked = {"_EFFIO_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
-    return kept.run(env={**asked, **env})
-
-
-def test_completion_needs_no_index(kept: Effio) -> None:
-    """It waited up to 30 s for one that another effio had locked."""
-    for run, tag in ((FIRST, "odd"), (SECOND, "old")):
-        assert kept.call("note", run, "--tag", tag).returncode == 0
-    for words, found in (
-        ("effio runs --tag ", ["odd", "old"]),
-        ("effio note last --tag ol", ["old"]),
-        ("effio trend tag:o", ["tag:odd", "tag:old"]),
-    ):
-        done = _completed(kept, words, {})
-        assert done.stdout.split() == [f"plain,{tag}" for tag in found], words
-    assert not (kept.cwd / "cache").exists()
-
-
-def test_completion_prints_no_message_in_the_line_that_is_typed(kept: Effio) -> None:
-    for words in ("effio show ", "effio compare ", "effio runs ", "effio runs --tag "):
-        done = _completed(kept, words, {"EFFIO_SITE": "/nonexistent"})
-        assert (done.stdout.strip(), done.stderr) == ("", ""), words
-
-
 # With an engine ----------------------------------------------------------------------------------
 
 
@@ -406,57 +350,6 @@ def test_the_help_of_a_benchmark_is_the_engines(with_engine: Effio) -> None:
     assert "EXTRA" not in text
     assert "x>=1" not in text
     assert "--agree-deadline" in with_engine.call("run", "b-eff-io", "--help-all").stdout
-
-
-def test_doctor(with_engine: Effio) -> None:
-    done = with_engine.call("doctor", "--json")
-    checks = {check["what"]: check for check in json.loads(done.stdout)}
-    assert checks["trial launch"]["state"] == "ok", checks
-    assert checks["this directory"]["state"] == "ok"
-    assert ("size of reports" in checks) is not html.has_part()
-    assert done.returncode == 0
-    assert "two ranks started and found each other" in with_engine.call("doctor").stdout
-
-
-def test_doctor_says_where_runs_cannot_be_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda place, _: place != tmp_path)
-    checks = {check.what: check for check in storage_checks(tmp_path / "new" / "runs")}
-    assert checks["this directory"].state == "ok"
-    assert checks["runs"].state == "note"
-    assert checks["runs"].found.endswith(" free, not writable")
-    assert "--runs DIR" in checks["runs"].advice
-
-
-def test_doctor_tries_what_a_file_system_can_do(with_engine: Effio, tmp_path: Path) -> None:
-    done = with_engine.call("doctor", "--dir", tmp_path, "--json")
-    assert done.returncode == 0, done.stderr
-    found = {one["name"]: one for one in json.loads(done.stdout)}
-    # Every file system of Linux can do these; the rest depends on where the tests are.
-    for name in ("rename onto an open file", "unlink of an open file", "flock", "fcntl locks"):
-        assert found[name]["can"] is True, found[name]
-    assert found["space"]["can"] is True
-    one_node = found["close-to-open"]
-    assert one_node["can"] is None
-    assert one_node["found"].startswith("needs two nodes")
-    assert "O_DIRECT" in with_engine.call("doctor", "--dir", tmp_path).stdout
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_doctor_says_what_is_missing_and_how_to_get_it(effio: Effio, tmp_path: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    unloadable = tmp_path / "effio-mpi"
-    unloadable.write_text(
-        "#!/bin/sh\necho 'error while loading shared libraries: libmpi' >&2\nexit 127\n"
-    )
-    unloadable.chmod(0o755)
-    done = effio.call("doctor", env={"PATH": str(empty), "EFFIO_ENGINE": str(unloadable)})
-    assert done.returncode == 6
-    assert re.search(r"^launcher +missing ", done.stdout, re.MULTILINE)
-    assert "load the module of the MPI it was built with" in done.stdout
-    assert "Traceback" not in done.stderr
 
 
 def test_a_faulty_site_file_names_every_fault(effio: Effio) -> None:
@@ -499,17 +392,6 @@ def test_a_list_of_choices_takes_several() -> None:
     assert values("--calls", "collective") == ("collective",)
     with pytest.raises(click.BadParameter, match="'sideways' is not one of"):
         values("--calls", "independent,sideways")
-
-
-@pytest.mark.parametrize(("free", "writable"), [(0, True), (1 << 30, False)])
-def test_doctor_does_not_tick_a_place_that_takes_no_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, writable: bool
-) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-    monkeypatch.setattr(os, "access", lambda *_: writable)
-    for check in storage_checks(tmp_path / "not-yet" / "runs"):
-        assert check.state == "note"
-        assert check.advice.startswith("name another")
 
 
 def test_an_output_that_takes_nothing_is_named(kept: Effio) -> None:

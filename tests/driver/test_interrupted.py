@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from driver.conftest import Effio
-from patience import SECONDS
 
 ROOT = Path(__file__).parents[2]
 _INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
@@ -29,8 +27,11 @@ _AT_THE_END = f"""
 import threading
 def other():
     threading.main_thread().join()
-    {_INTERRUPT}
-    threading.Event().wait()
+    # Again and again, as a user does: a signal that comes just before the main thread begins to
+    # wait does not end the wait.
+    while True:
+        {_INTERRUPT}
+        threading.Event().wait(0.1)
 threading.Thread(target=other).start()
 """
 _AT_EXIT = f"""
@@ -44,16 +45,8 @@ def _interrupted(
 ) -> subprocess.CompletedProcess[str]:
     handler = signal.SIG_IGN if ignored else signal.default_int_handler
     script = f"import os, signal, sys; moment = {moment!r}\n{how}\nfrom effio.start import main\n"
-    return subprocess.run(
-        [sys.executable, "-c", f"{script}main()", *words],
-        cwd=effio.cwd,
-        env=effio.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, handler),
+    return effio.script(
+        f"{script}main()", *words, start=lambda: signal.signal(signal.SIGINT, handler)
     )
 
 

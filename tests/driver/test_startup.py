@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from driver.conftest import Effio
-from patience import SECONDS
 
 _IMPORTED = (
     "import sys; from effio.cli.main import main\n"
@@ -18,16 +14,8 @@ _IMPORTED = (
 
 
 def _imported(effio: Effio, *words: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", _IMPORTED, *words],
-        cwd=effio.cwd,
-        env=effio.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=True,
-    )
+    done = effio.script(_IMPORTED, *words)
+    assert done.returncode == 0, done.stderr
     return {*done.stdout.splitlines()[-1].split()}
 
 
