@@ -25,6 +25,9 @@ sigset_t stop_signals() {
     return set;
 }
 
+/// Ends a wait for signals. It comes from this process; from others it is one that asks to stop.
+constexpr int wake = SIGUSR1;
+
 /// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if
 /// nothing. Libraries hang where they cannot write. It may hang as well, so a thread asks that
 /// no rank waits longer for it than the others wait before they report themselves.
@@ -59,6 +62,11 @@ Sentinel::Sentinel(Session& session, std::atomic<bool>& stop, Settings settings)
     // Before anything is measured: a group that never gave a sign of life is not looked for.
     if (heeds()) session_.neighbors->beat();
     thread_ = std::jthread([this](const std::stop_token& token) { watch(token); });
+}
+
+Sentinel::~Sentinel() {
+    thread_.request_stop();
+    pthread_kill(thread_.native_handle(), wake);
 }
 
 bool Sentinel::heeds() const {
@@ -140,7 +148,9 @@ void Sentinel::watch(const std::stop_token& token) {
     bool reported = false;
     while (!token.stop_requested()) {
         constexpr timespec tick{0, 100'000'000};
-        const int signal = sigtimedwait(&set, nullptr, &tick);
+        siginfo_t info{};
+        const int signal = sigtimedwait(&set, &info, &tick);
+        if (signal == wake && info.si_pid == ::getpid() && token.stop_requested()) return;
         if (signal > 0) {
             if (asked && signal == SIGINT) {
                 End end;

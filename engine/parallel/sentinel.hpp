@@ -36,6 +36,10 @@ class Sentinel {
 
     /// `stop` is set when a signal asks the run to stop; a second signal ends the job at once.
     Sentinel(Session& session, std::atomic<bool>& stop, Settings settings);
+    /// Does not wait for the next look.
+    ~Sentinel();
+    Sentinel(const Sentinel&) = delete;
+    Sentinel& operator=(const Sentinel&) = delete;
 
   private:
     void watch(const std::stop_token& token);

@@ -67,5 +67,23 @@ TEST(Sentinel, silence_is_allowed_where_the_step_says_so_or_nothing_watches) {
     EXPECT_FALSE(s.stop);
 }
 
+TEST(Sentinel, its_end_does_not_wait_for_the_next_look) {
+    TestSession s;
+    std::atomic<int> looks{0};
+    Sentinel::Settings settings;
+    settings.look = [&] { ++looks; };
+    int before_the_end = 0;
+    for (int i = 0; i < 10; ++i) {
+        const Sentinel sentinel(s.session, s.stop, settings);
+        const int first = looks;
+        EXPECT_TRUE(eventually([&] { return looks > first; }));
+        before_the_end += looks - first;
+    }
+    // A busy machine may let a tenth of a second pass between the count and the end, but not
+    // always.
+    EXPECT_LT(looks - before_the_end, 5);
+    EXPECT_FALSE(s.stop);
+}
+
 }  // namespace
 }  // namespace effio
