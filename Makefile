@@ -1,9 +1,9 @@
-# make run: build (some minutes, once), and say what the storage of this directory does.
+# make run: say what the storage of this directory does; the first call builds the engine.
 # make test: build with every MPI at hand and run all tests. README.md says more.
-.PHONY: run build test test-setup test-file-systems sanitize lint lint-all bench docs wheel clean help
+.PHONY: run build setup engine card driver test test-setup test-file-systems sanitize lint lint-all bench docs wheel clean help
 
 help:
-	@echo "make run    build the engine, and what this storage does: a card"
+	@echo "make run    what this storage does: a card; the first call builds the engine"
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
@@ -15,12 +15,26 @@ help:
 	@echo "make wheel  a wheel with engines in it, in dist/: installing it needs no compiler"
 	@echo "make clean  remove what was built"
 
-build:
-	@scripts/build release
-	@scripts/driver
+# Compiling leaves time for fetching the driver's packages.
+build: setup
+	@$(MAKE) --no-print-directory -j2 engine driver
 
-run: build
+run: setup
+	@$(MAKE) --no-print-directory -j2 $$(test -x bin/effio-mpi && echo engine || echo card) driver
 	@scripts/run
+
+setup:
+	@scripts/setup
+
+# Ninja counts the processors itself; from make's flags it would learn of two.
+engine:
+	@MAKEFLAGS= scripts/build release
+
+card:
+	@MAKEFLAGS= scripts/build --card release
+
+driver:
+	@MAKEFLAGS= scripts/driver
 
 test:
 	@scripts/test

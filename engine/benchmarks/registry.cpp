@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/registry.hpp"
 
-#include <fmt/format.h>
-
 #include "benchmarks/b_eff/b_eff.hpp"
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/flash_io/flash_io.hpp"
@@ -20,7 +18,6 @@
 #include "benchmarks/spiobench/spiobench.hpp"
 #include "benchmarks/ssca3/ssca3.hpp"
 #include "benchmarks/tile_io/tile_io.hpp"
-#include "core/nearest.hpp"
 
 namespace effio {
 
@@ -48,24 +45,6 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         return rows;
     }();
     return all;
-}
-
-std::unique_ptr<Benchmark> find_benchmark(const std::string& name) {
-    for (const auto make : benchmark_registry()) {
-        auto benchmark = make();
-        if (benchmark->name() == name) return benchmark;
-    }
-    return nullptr;
-}
-
-std::string no_benchmark(const char* what, const std::string& word) {
-    std::vector<std::string> known;
-    for (const auto make : benchmark_registry()) known.emplace_back(make()->name());
-    std::string text = fmt::format("no {} '{}'", what, word);
-    if (const auto meant = nearest(word, known); !meant.empty()) {
-        text += fmt::format("; did you mean {}?", meant);
-    }
-    return text;
 }
 
 }  // namespace effio

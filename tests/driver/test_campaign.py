@@ -362,10 +362,37 @@ def test_quick_is_offered_and_every_option_of_it_is_one(with_engine: Effio, data
     assert "'1G' is not a size" in refused.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_quick_ends_with_a_card(
-    with_engine: Effio, data: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def card_program(any_engine: Engine) -> Path:
+    """The engine of the first `make run`."""
+    program = any_engine.program.with_name("effio-card")
+    if not program.exists():
+        pytest.skip("the engine under test was built without effio-card")
+    return program
+
+
+def test_the_first_make_run_compiles_what_the_card_needs(
+    effio: Effio, card_program: Path, any_engine: Engine
 ) -> None:
+    effio.environment |= {"EFFIO_ENGINE": str(card_program), "EFFIO_MPIEXEC": any_engine.mpiexec}
+    names = effio.call("list", "--names").stdout.split()
+    assert set(names) == {step.benchmark for step in load_shipped("quick").step}
+    refused = effio.call("run", "flash-io")
+    assert refused.returncode == 2
+    assert "no benchmark or campaign 'flash-io'" in refused.stderr
+
+
+@pytest.mark.parametrize(("ranks", "program"), [(1, "effio-mpi"), (2, "effio-card")])
+def test_quick_ends_with_a_card(
+    with_engine: Effio,
+    data: Path,
+    ranks: int,
+    program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    if program == "effio-card":
+        with_engine.environment["EFFIO_ENGINE"] = str(request.getfixturevalue("card_program"))
     monkeypatch.setattr(budget, "LEAST_SECONDS", 1000.0)  # in case the machine is busy
     done = with_engine.call(
         "run", "quick", "--ranks", ranks, "--dir", data, "--time", "5s",

@@ -297,31 +297,33 @@ def test_missing_headers_that_nothing_can_fetch_are_said(site: Site) -> None:
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """A checkout whose effio only shows how it is called."""
+    """A checkout whose effio and whose build only show how they are called."""
     checkout = tmp_path / "checkout"
     (checkout / "scripts").mkdir(parents=True)
     (checkout / "bin").mkdir()
     shutil.copy2(ROOT / "scripts/run", checkout / "scripts/run")
-    effio = checkout / "bin/effio"
-    effio.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
-    effio.chmod(0o755)
+    shown = '$EFFIO_ENGINE\nfor word; do echo "$word"; done\nexit ${CODE:-0}\n'
+    for program in ("bin/effio", "bin/effio-mpi", "scripts/build"):
+        (checkout / program).write_text(f"#!/bin/sh\necho {program} {shown}")
+        (checkout / program).chmod(0o755)
     return checkout
 
 
-def _run(checkout: Path, **environment: str) -> list[str]:
+def _run(checkout: Path, code: int = 0, **environment: str) -> list[str]:
     done = subprocess.run(
         [checkout / "scripts/run"],
-        env={"PATH": os.environ["PATH"], **environment},
+        env={"PATH": os.environ["PATH"], "CODE": str(code), **environment},
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        check=True,
+        check=False,
     )
+    assert done.returncode == code
     return done.stdout.splitlines()
 
 
 def test_make_run_writes_inside_the_checkout(built: Path) -> None:
-    assert _run(built) == ["run", "quick", "--dir", "build/run-data"]
+    assert _run(built) == ["bin/effio", "run", "quick", "--dir", "build/run-data"]
     assert (built / "build/run-data").is_dir()
 
 
@@ -329,9 +331,48 @@ def test_make_run_takes_another_place_and_size(built: Path, tmp_path: Path) -> N
     place = str(tmp_path / "file system")
     words = _run(built, DIR=place, RANKS="3", TIME="5s", MAX_BYTES="1GiB")
     assert words == [
-        *("run", "quick", "--ranks", "3", "--time", "5s", "--max-bytes", "1GiB"),
+        *("bin/effio", "run", "quick", "--ranks", "3", "--time", "5s", "--max-bytes", "1GiB"),
         *("--dir", place),
     ]
+
+
+def test_the_first_make_run_shows_the_card_before_the_rest_is_compiled(built: Path) -> None:
+    (built / "bin/effio-mpi").unlink()
+    card = f"bin/effio {built}/build/release/engine/effio-card"
+    words = ["run", "quick", "--dir", "build/run-data"]
+    assert _run(built) == [card, *words, "scripts/build", "release"]
+    # After a card that failed or was stopped the rest is not compiled.
+    assert _run(built, code=4) == [card, *words]
+    assert _run(built, EFFIO_ENGINE="mine")[0] == "bin/effio mine"
+
+
+def test_make_run_needs_the_whole_engine_only_where_it_is_kept(tmp_path: Path) -> None:
+    """What make calls for `make run`, before and after the first whole build."""
+
+    shutil.copy2(ROOT / "Makefile", tmp_path)
+
+    def called() -> list[str]:
+        done = subprocess.run(
+            ["make", "-n", "run"],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        )
+        return re.findall(r"scripts/.*", done.stdout)
+
+    first = ["scripts/setup", "scripts/build --card release", "scripts/driver", "scripts/run"]
+    assert called() == first
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/effio-mpi"
+    program.symlink_to("../build/release/engine/effio-mpi")
+    assert called() == first  # of an engine that was removed
+    program.unlink()
+    program.write_text("")
+    program.chmod(0o755)
+    assert called() == [word.replace("--card ", "") for word in first]
 
 
 # the driver ---------------------------------------------------------------------------------------
