@@ -427,6 +427,31 @@ def test_trend_on_the_terminal_and_without_its_library(
     assert "change points need ruptures" in trend_report(reported).findings[0].text.lower()
 
 
+def test_a_check_that_searched_nothing_does_not_pass(
+    effio: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended with 0, as where no level changed, and JSON said "looked for"."""
+    store = effio.cwd / "effio-runs"
+    for day in range(1, 6):
+        _run(store, day, 100 * MB)
+    done = effio.call("trend", "nightly", "--check")
+    why = "a search for changes needs at least 6 nights with a number above zero"
+    assert (done.returncode, done.stderr) == (1, f"effio: --check decides nothing: {why}\n")
+    assert effio.call("trend", "nightly").returncode == 0
+    data = json.loads(effio.call("trend", "nightly", "--json").stdout)
+    assert (data["change_points"], data["values"][0]["searched"]) == (why, False)
+    pytest.importorskip("ruptures")
+    _run(store, 6, 100 * MB)
+    done = effio.call("trend", "nightly", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+    data = json.loads(effio.call("trend", "nightly", "--json").stdout)
+    assert (data["change_points"], data["values"][0]["searched"]) == ("looked for", True)
+    monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
+    done = effio.call("trend", "nightly", "--check")
+    assert done.returncode == 6
+    assert "--check decides nothing: change points need ruptures" in done.stderr
+
+
 def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
     effio: Effio, any_engine: Engine
 ) -> None:

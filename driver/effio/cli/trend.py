@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from effio import text as fmt
 from effio.campaign.state import series_name
 from effio.cli.complete import complete_sides
 from effio.cli.figures import figure_options, wanted_figures
@@ -19,7 +20,7 @@ from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.config.toml_file import nearest
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, environment_error
 from effio.judge import gather
 from effio.report.texts import Form
 from effio.store.folder import Store
@@ -27,6 +28,7 @@ from effio.store.folder import Store
 if TYPE_CHECKING:
     from effio.report.claims import Claimed
     from effio.report.indexed import Indexed
+    from effio.report.trend import Trend
 
 
 def _runs(words: tuple[str, ...], indexed: Indexed) -> list[Claimed]:
@@ -71,7 +73,11 @@ def _of_no_campaign(word: str, indexed: Indexed, names: Sequence[str]) -> list[C
     help="write a page for the browser to FILE instead; the figure, with --png, --svg or --pdf",
 )  # fmt: skip
 @figure_options
-@click.option("--check", is_flag=True, help="exit with 1 if the last level of a value is worse")
+@click.option(
+    "--check", is_flag=True,
+    help="exit with 1 if the last level of a value is worse, or if there are too few nights to"
+    " search",
+)  # fmt: skip
 @click.pass_context
 def command(
     ctx: click.Context, /, campaigns: tuple[str, ...], form: Form, output: str | None, check: bool,
@@ -110,6 +116,21 @@ def command(
         click.echo(f"trend: {write_page(Path(output), page)}")
     else:
         print_report(Terminal(), trend_report(trend, 0))  # without figures
+    if check:
+        _check(ctx, trend)
+
+
+def _check(ctx: click.Context, trend: Trend) -> None:
+    """Ends with the exit code of the last levels. That nothing was searched is not that nothing
+    was found."""
+    if trend.missing:
+        raise environment_error(f"--check decides nothing: {trend.missing}")
+    if trend.not_searched:
+        raise EffioError(f"--check decides nothing: {trend.not_searched}", ExitCode.DATA_ERRORS)
+    apart = sum(not course.can_be_searched for course in trend.courses)
+    if apart:
+        of = fmt.count_of(len(trend.courses), "value")
+        say(f"--check: {apart} of {of} not searched: too few nights with a number above zero")
     last = [(course, course.changes[-1]) for course in trend.courses if course.changes]
-    if check and any(pair in trend.worse for pair in last):
+    if any(pair in trend.worse for pair in last):
         ctx.exit(int(ExitCode.DATA_ERRORS))

@@ -109,6 +109,12 @@ class Trend:
     left_out: int = 0  # runs without a valid number
 
     @property
+    def not_searched(self) -> str:
+        """Why no value at all was searched for changes; empty if one was."""
+        some = any(course.can_be_searched for course in self.courses)
+        return self.missing or ("" if some else _TOO_FEW)
+
+    @property
     def worse(self) -> list[tuple[TrendLine, Change]]:
         return [
             (c, x) for c in self.courses for x in c.changes if (x.part < 0) == (c.better != "lower")
@@ -331,8 +337,7 @@ def trend_report(trend: Trend, most: int | None = None, others: Link | None = No
     the rest."""
     drawn = _drawn(trend, most)
     count = sum(len(course.changes) for course in trend.courses)
-    searched = any(course.can_be_searched for course in trend.courses)
-    missing = trend.missing or ("" if searched else _TOO_FEW)
+    missing = trend.not_searched
     headline = Headline(
         "changes of level", None if missing else count, "1",
         f"in {fmt.count_of(len(trend.days), 'night')},"
@@ -361,13 +366,14 @@ def as_data(trend: Trend) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "campaign": trend.name,
-        "change_points": trend.missing or "looked for",
+        "change_points": trend.not_searched or "looked for",
         "values": [
             {
                 "point": course.what,
                 "value": course.figure,
                 "unit": course.unit,
                 "better": course.better,
+                "searched": course.can_be_searched and not trend.missing,
                 "nights": [
                     {
                         "night": night.day,
