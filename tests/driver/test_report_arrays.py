@@ -101,6 +101,30 @@ def flash_lines() -> list[made.Line]:
     return made.numbered(lines)
 
 
+@pytest.mark.parametrize(("until_ci", "said"), [(0, True), (0.05, False)])
+def test_flash_io_says_what_a_time_limit_left_out(
+    tmp_path: Path, until_ci: float, said: bool
+) -> None:
+    """With --until-ci the repetitions are a maximum."""
+    lines = flash_lines()
+    lines[0]["options"] = {**lines[0]["options"], "repetitions": 5, "until-ci": until_ci}
+    for line in lines:
+        if line.get("name") in FLASH_IO:
+            line["detail"]["repetitions_left_out_by_time_limit"] = 3
+    texts = [finding.text for finding in _reported(tmp_path, lines).findings]
+    text = "--time-limit was over before all was measured: 3 of 5 repetitions left out."
+    assert (text in texts) is said
+
+
+def test_a_restart_that_checked_nothing_is_not_said_to_be_right(tmp_path: Path) -> None:
+    lines = flash_lines()
+    for line in lines:
+        line.update({"verified_bytes": 0} if line["kind"] == "measurement" else {})
+    text = " ".join(finding.text for finding in _reported(tmp_path, lines).findings)
+    assert "no value was checked" in text
+    assert "every value was right" not in text
+
+
 def test_flash_io_shows_what_the_definition_leaves_out(tmp_path: Path) -> None:
     report = _reported(tmp_path, flash_lines())
     assert (report.headline.name, report.headline.shown()) == (

@@ -30,7 +30,7 @@ from effio.report.parts import Part, PartsReporter, known, member, valid, value_
 from effio.report.plots import ScalingPoint, plot, scaling_blocks
 from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, as_count
 
 # Parts of writing a file, in order, and of reading it.
 _PARTS = {
@@ -186,17 +186,32 @@ def restart_finding(result: Result) -> Finding | None:
         return None
     verified = sum(m.verified_bytes for m in result.measurements)
     wrong = sum(m.error_count for m in result.measurements if m.access == "read")
+    text = f"Reading back ran at {fmt.quantity(rate, 'B/s')};"
+    if not verified and not wrong:
+        return Finding(f"{text} no value was checked.", "files")
     words = (
         f"{fmt.count_of(wrong, 'value was', 'values were')} WRONG"
         if wrong
         else "every value was right"
     )
     return Finding(
-        f"Reading back ran at {fmt.quantity(rate, 'B/s')};"
-        f" {fmt.quantity(verified, 'B')} were checked, {words}.",
+        f"{text} {fmt.quantity(verified, 'B')} were checked, {words}.",
         "files",
         "bad" if wrong else "good",
     )
+
+
+def left_out_finding(result: Result) -> Finding | None:
+    """What --time-limit left out."""
+    options = result.run.options
+    wanted = as_count(options.get("repetitions"))
+    counts = [f.detail.get("repetitions_left_out_by_time_limit") for f in result.figures]
+    left = max(map(as_count, counts), default=0)
+    if not left or options.get("until-ci"):
+        return None
+    asked = fmt.count_of(wanted, "repetition")
+    text = f"--time-limit was over before all was measured: {left} of {asked} left out."
+    return Finding(text, "files", "warn")
 
 
 def series_finding(result: Result) -> Finding | None:
@@ -236,6 +251,7 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
 
 class FlashIoReporter(PartsReporter):
     finders = (
+        left_out_finding,
         part_finding,
         sync_finding,
         restart_finding,
