@@ -7,13 +7,17 @@ import csv
 import errno
 import gc
 import io
+import json
 import sys
 
+import msgspec
 import pytest
 
 from driver import made
 from driver.conftest import FIRST, SECOND, Effio
+from effio.report.b_eff_io.page import Cells
 from effio.store.binary_tables import write_workbook
+from effio.store.records import Measurement
 
 
 def test_export(kept: Effio) -> None:
@@ -32,6 +36,45 @@ def test_export(kept: Effio) -> None:
     again = kept.call("export", FIRST, "-o", target)
     assert again.returncode == 2
     assert again.stderr == f"effio: {target} exists\n       name another one, or remove it\n"
+
+
+def test_a_measurement_of_nothing_has_no_rate(effio: Effio) -> None:
+    """The figure over the repetitions has no value, but a row of it had 0.0 and times of 0."""
+    lines = made.b_eff_io()
+    none = {"operations": 0, "bytes": 0, "call_times": made.call_times(0, 0.0)}
+    rate = {"value": 0.0, "unit": "op/s", "better": "higher"}
+    lines[1] |= {**none, "rate": rate}
+    lines[2] |= {"rate": rate}
+    file = made.write(effio.cwd / "effio-runs" / FIRST / "result.jsonl", lines)
+    first, second = list(csv.DictReader(io.StringIO(effio.call("export", file).stdout)))[:2]
+    assert (first["rate"], first["rate_missing"]) == ("", "no operation was done")
+    assert (first["call_p50_seconds"], first["call_max_seconds"], first["valid"]) == (
+        "",
+        "",
+        "True",
+    )
+    # 0 of some operations is a rate.
+    assert (second["rate"], second["rate_missing"], second["call_p50_seconds"]) == (
+        "0.0", "", "0.001",
+    )  # fmt: skip
+    sql = "SELECT rate, rate_missing, call_p99_seconds FROM measurements"
+    done = effio.call("query", f"{sql} LIMIT 1", "--format", "json")
+    if "needs DuckDB" not in done.stderr:
+        assert json.loads(done.stdout) == {
+            "rate": None, "rate_missing": "no operation was done", "call_p99_seconds": None,
+        }  # fmt: skip
+
+
+def test_a_cell_of_two_rounds_has_a_rate_if_one_of_them_did_nothing() -> None:
+    """The rate was that of the first round alone, next to the bytes of both."""
+    lines = [made.measurement("write", "scatter", 1, 4e6) for _ in range(2)]
+    lines[1] |= {"operations": 0, "bytes": 0}
+    lines[1]["rate"] = {"value": None, "unit": "B/s", "better": "higher", "reason": "nothing"}
+    earlier, later = [msgspec.convert(line, Measurement) for line in lines]
+    for pair in ((earlier, later), (later, earlier)):
+        cell = Cells(pair).at("write", "scatter", 1)
+        assert cell is not None
+        assert (cell.bytes, cell.rate.value, cell.rate.reason) == (4_000_000, 2e6, "")
 
 
 @pytest.mark.parametrize(
@@ -84,8 +127,12 @@ def test_an_export_to_another_kind_of_file_is_refused(
 def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
     lines = made.b_eff_io()
     lines[1]["pattern"] = "=HYPERLINK(1)"
+    lines[1]["seconds"]["=1+1"] = made.spread(1.0)
     done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines))
-    assert next(csv.DictReader(io.StringIO(done.stdout)))["pattern"] == "'=HYPERLINK(1)"
+    first = next(csv.DictReader(io.StringIO(done.stdout)))
+    assert first["pattern"] == "'=HYPERLINK(1)"
+    # A heading is a cell, too.
+    assert first["'=1+1_seconds_max"] == "1.0"
 
 
 class Full(io.BytesIO):

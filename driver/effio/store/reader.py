@@ -26,7 +26,7 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
 from effio.store.notes import NO_NOTES, Notes, tags_of
-from effio.store.records import End, Figure, Measurement, Run
+from effio.store.records import NOTHING_DONE, End, Figure, Measurement, Run
 from effio.store.run_record import CampaignPart, RunRecord
 
 MAX_FILE_BYTES = 4 << 30
@@ -351,9 +351,16 @@ def _record(line: dict[str, Any], path: Path, number: int) -> Run | Line:
     raise ResultError(path, why, number)
 
 
+def _without_rate(m: Measurement) -> Measurement:
+    """Engines write 0 where nothing was done, but the mean over the repetitions has no value."""
+    return structs.replace(m, rate=structs.replace(m.rate, value=None, reason=NOTHING_DONE))
+
+
 def _add(result: Result, record: Run | Line, path: Path, number: int) -> None:
     if isinstance(record, Measurement):
-        result.measurements.append(record)
+        # What was imported need not say how many operations it was.
+        nothing = record.did_nothing and not result.is_imported
+        result.measurements.append(_without_rate(record) if nothing else record)
     elif isinstance(record, Figure):
         result.figures.append(record)
     elif isinstance(record, End):

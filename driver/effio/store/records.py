@@ -393,6 +393,11 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
         total = self.seconds.get("total")
         return total.max if total else 0.0
 
+    @property
+    def did_nothing(self) -> bool:
+        """Whether its rate of 0 is that of no operation. 0 of some operations is a rate."""
+        return not self.operations and not self.bytes and self.rate.value == 0
+
     def place(self, name: str) -> Any:
         """A benchmark's own coordinate, or None."""
         return self.where.get(name)
@@ -402,6 +407,8 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
         value = as_number(self.where.get(name))
         return default if value is None else value
 
+
+NOTHING_DONE = "no operation was done"
 
 # Of values that are equal, means and the ends of their interval differ by this part.
 _ROUNDING = 1e-14

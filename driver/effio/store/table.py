@@ -99,7 +99,7 @@ def _place(result: Result) -> Row:
 def measurement_rows(name: str, result: Result) -> Iterator[Row]:
     of_all = {**_place(result), **_campaign(result)}
     for m in result.measurements:
-        times = m.call_times
+        times = m.call_times if m.call_times and m.call_times.count else None
         cache = m.cache
         yield {
             "run": name,
@@ -114,6 +114,7 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "seconds": m.total_seconds,
             "rate": m.rate.value,
             "rate_unit": m.rate.unit,
+            "rate_missing": m.rate.reason or None,
             "valid": m.valid,
             "invalid_reason": m.invalid_reason or None,
             "stopped_by": m.stopped_by or None,
@@ -142,6 +143,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
             "benchmark": _spelled(f.benchmark),
             "figure": f.name,
             "value": f.metric.value,
+            "value_missing": f.metric.reason or None,
             "unit": f.metric.unit,
             "better": f.metric.better,
             "valid": f.valid,
@@ -175,7 +177,7 @@ def _guarded(value: Any) -> Any:
 def write_csv(rows: Sequence[Row], stream: IO[str], delimiter: str = ",") -> None:
     columns = columns_of(rows)
     writer = csv.writer(stream, lineterminator="\n", delimiter=delimiter)
-    writer.writerow(columns)
+    writer.writerow(map(_guarded, columns))
     for row in rows:
         writer.writerow(["" if row.get(c) is None else _guarded(row[c]) for c in columns])
 

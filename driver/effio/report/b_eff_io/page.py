@@ -45,11 +45,11 @@ def _joined(earlier: Measurement, later: Measurement) -> Measurement:
     """One cell in two rounds: the bytes of both over the time of both."""
     total = Spread(min=0.0, mean=0.0, max=earlier.total_seconds + later.total_seconds)
     both = earlier.bytes + later.bytes
-    rates = (rate_of(earlier), rate_of(later))
-    whole = later if rates[0] is not None else earlier  # an invalid one stays invalid
+    counts = [rate_of(m) is not None or (m.valid and not m.operations) for m in (earlier, later)]
+    whole = later if counts[0] else earlier  # an invalid one stays invalid
     rate = whole.rate
-    if None not in rates and total.max > 0:
-        rate = structs.replace(rate, value=both / total.max)
+    if all(counts) and both and total.max > 0:
+        rate = structs.replace(rate, value=both / total.max, reason="")
     return structs.replace(
         whole,
         bytes=both,
