@@ -13,7 +13,16 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value, fault_of
+from effio.imports.model import (
+    MIB,
+    Cell,
+    Imported,
+    ImportFormatError,
+    Samples,
+    Value,
+    fault_of,
+    without_rate,
+)
 from effio.imports.numbers import date_of, number, size
 
 _ACCESS = {
@@ -220,8 +229,10 @@ def _words(command: str) -> list[str]:
 def _run(rows: Sequence[_Row], form: str, *notes: str) -> list[Imported]:
     """One run; equal rows are repetitions of the same cell."""
     cells: list[Cell] = []
+    missing: list[str] = []
     for cell in (cell for row in rows for cell in _cells_of(row)):
         if cell is None or cell.rate is None:
+            missing += [cell.access] if cell is not None else []
             continue
         same = sum(_place(c) == _place(cell) for c in cells)
         cells.append(dataclasses.replace(cell, repetition=same + 1))
@@ -241,7 +252,11 @@ def _run(rows: Sequence[_Row], form: str, *notes: str) -> list[Imported]:
             ranks=max(cell.ranks for cell in cells),
             nodes=max(cell.nodes for cell in cells),
             command=_words(command),
-            notes=("rates are those when the slowest thread had finished", *notes),
+            notes=(
+                "rates are those when the slowest thread had finished",
+                *notes,
+                *without_rate(missing),
+            ),
         )
     ]
 

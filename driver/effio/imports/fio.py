@@ -62,11 +62,23 @@ def _cell(job: Mapping[str, Any], given: Mapping[str, Any], direction: str) -> C
     )
 
 
-def _values(cells: Sequence[Cell]) -> list[Value]:
-    """Jobs of a file run at the same time, unless one waits for the other (stonewall): the sum of
-    their rates, by direction."""
+def _waits(given: Mapping[str, Any]) -> bool:
+    """Whether a job starts after the jobs before it: fio names the option without a value, too."""
+    values = [given.get(name, "0") for name in ("stonewall", "wait_for_previous", "wait_for")]
+    return any(str(value) not in ("0", "false", "False") for value in values)
+
+
+def _values(stages: Mapping[int, Sequence[Cell]]) -> list[Value]:
+    """The sum of the rates by direction of jobs that run at the same time: those of a stage, which
+    ends where a job waits for the others (stonewall)."""
     return [
-        Value(f"{direction}_bandwidth", sum(rates), "B/s", {"access": direction})
+        Value(
+            f"{direction}_bandwidth",
+            sum(rates),
+            "B/s",
+            {"access": direction, **({"stage": stage} if len(stages) > 1 else {})},
+        )
+        for stage, cells in stages.items()
         for direction in ("trim", "read", "write")  # the last one is the headline
         if (rates := [c.rate for c in cells if c.access == direction and c.rate is not None])
     ]
@@ -78,14 +90,20 @@ def read_json(text: str) -> list[Imported]:
         reported = safe_files.json_of(text[text.index("{") :])
         common = dict(reported.get("global options") or {})
         cells: list[Cell] = []
+        stages: dict[int, list[Cell]] = {}
+        stage, earlier = 1, None
         for job in reported["jobs"]:
             given = {**common, **(job.get("job options") or {})}
+            # The copies of a job (numjobs) run together.
+            stage += earlier not in (None, job["jobname"]) and _waits(given)
+            earlier = job["jobname"]
             for direction in _DIRECTIONS:
                 cell = _cell(job, given, direction) if direction in job else None
                 if cell is None:
                     continue
                 same = sum(c.where == cell.where and c.access == cell.access for c in cells)
                 cells.append(cell if not same else _again(cell, same + 1))
+                stages.setdefault(stage, []).append(cells[-1])
         started = reported.get("timestamp")
         return [
             Imported(
@@ -94,7 +112,7 @@ def read_json(text: str) -> list[Imported]:
                 version=str(reported["fio version"]).removeprefix("fio-"),
                 started=datetime.fromtimestamp(started, timezone.utc) if started else None,
                 cells=cells,
-                values=_values(cells),
+                values=_values(stages),
                 ranks=max((cell.ranks for cell in cells), default=1),
                 options={k: str(v) for k, v in common.items()},
                 path=str(common.get("directory") or common.get("filename") or ""),

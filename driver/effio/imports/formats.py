@@ -13,7 +13,7 @@ from pathlib import Path
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.imports import b_eff_io, elbencho, fio, h5bench, io500, ior, mdtest
-from effio.imports.model import Imported, ImportFormatError
+from effio.imports.model import NO_RATE, Imported, ImportFormatError
 from effio.imports.numbers import DECIMAL_COMMA, noted
 from effio.imports.refused import refusal
 from effio.store import safe_files
@@ -96,7 +96,7 @@ def _doubts(text: str, form: Format, torn: str) -> Iterator[str]:
 
 def doubts_of(runs: Sequence[Imported]) -> list[str]:
     """What of their file was not imported."""
-    return [n for n in (runs[0].notes if runs else ()) if n.startswith((_CUT, _MORE))]
+    return [n for n in (runs[0].notes if runs else ()) if n.startswith((_CUT, _MORE, NO_RATE))]
 
 
 def _lines(text: str, form: Format) -> tuple[str, str]:

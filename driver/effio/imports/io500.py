@@ -9,7 +9,7 @@ from __future__ import annotations
 import configparser
 import re
 
-from effio.imports.model import GIB, Cell, Imported, ImportFormatError, Value
+from effio.imports.model import GIB, Cell, Imported, ImportFormatError, Value, without_rate
 from effio.imports.numbers import date_of, number
 
 _VERSION = re.compile(r"^IO500 version (\S+)(?: \((\w+)\))?", re.M)
@@ -18,6 +18,7 @@ _PHASE = re.compile(
     r"\s*(\[INVALID\])?",
     re.M,
 )
+_NAME = re.compile(r"^\[RESULT\]\s+(\S+)", re.M)
 _SCORE = re.compile(
     r"^\[SCORE\s*(INVALID)?\s*\]\s*Bandwidth ([0-9.]+) G(?:i)?B/s\s*: IOPS ([0-9.]+) kiops\s*"
     r": TOTAL ([0-9.]+)\s*(\[INVALID\])?",
@@ -70,6 +71,7 @@ def read_summary(text: str) -> list[Imported]:
         for phase, value, _, seconds, bad in _PHASE.findall(text)
         if float(value) > 0 and float(seconds) > 0
     ]
+    known = {cell.where["phase"] for cell in cells}
     score = _SCORE.search(text)
     values = (
         _scores(float(score[2]), float(score[3]), float(score[4]), bool(score[1] or score[5]))
@@ -88,6 +90,7 @@ def read_summary(text: str) -> list[Imported]:
             failed="" if score else "there is no score: the run did not finish",
             notes=(
                 "the summary has no date and no number of processes; import result.txt instead",
+                *without_rate(name for name in _NAME.findall(text) if name not in known),
             ),
         )
     ]
@@ -107,9 +110,13 @@ def read_result(text: str) -> list[Imported]:
 
     ranks = int(number(got("run", "procs")) or 1)
     cells = []
+    missing: list[str] = []
     for phase in parser.sections():
         score, seconds = number(got(phase, "score")), number(got(phase, "t_delta"))
-        if not score or not seconds or not phase.startswith(("ior-", "mdtest-", "find")):
+        if not phase.startswith(("ior-", "mdtest-", "find")):
+            continue
+        if not score or not seconds or min(score, seconds) < 0:
+            missing += [phase] if got(phase, "score") else []  # a phase may be switched off
             continue
         cells.append(_cell(phase, score, seconds, got(phase, "valid").lower() == "no", ranks, 1))
     if not cells:
@@ -133,6 +140,7 @@ def read_result(text: str) -> list[Imported]:
             ranks=ranks,
             path=got("run", "result-dir"),
             options={"mode": got("run", "mode")},
+            notes=without_rate(missing),
             failed="" if known else "there is no score: the run did not finish",
         )
     ]

@@ -18,6 +18,7 @@ from effio.imports.model import (
     Samples,
     Value,
     fault_of,
+    without_rate,
 )
 from effio.imports.numbers import date_of, noted, number
 from effio.store import safe_files
@@ -75,6 +76,13 @@ def _half_a_digit(seconds: str) -> float:
     return 10.0 ** -max(digits, 4) / 2
 
 
+def _measured(row: Row) -> tuple[float, float] | tuple[None, None]:
+    """Rate and time, if the row has both."""
+    rate, total = number(row.get("bandwidth", "")), number(row.get("total", ""))
+    usable = rate is not None and total is not None and min(rate, total) > 0
+    return (rate, total) if usable else (None, None)  # type: ignore[return-value]
+
+
 def _cells(rows: Sequence[Row], options: Mapping[str, str], ranks: int, nodes: int) -> list[Cell]:
     """Rates as printed. Bytes are those of the options where rate times time agrees within 2 % and
     what the last digit of the time leaves open; else, as after a stonewall, that product."""
@@ -86,8 +94,8 @@ def _cells(rows: Sequence[Row], options: Mapping[str, str], ranks: int, nodes: i
     segments = int(number(options.get("segments", "1")) or 1)
     cells = []
     for row in rows:
-        rate, total = number(row.get("bandwidth", "")), number(row.get("total", ""))
-        if rate is None or total is None or not total:
+        rate, total = _measured(row)
+        if rate is None or total is None:
             continue  # such as "remove", which has a time and no rate
         block = round((number(row.get("block", "")) or 0) * 1024)
         transfer = round((number(row.get("transfer", "")) or 0) * 1024)
@@ -170,6 +178,11 @@ def _run(
         backend=_BACKENDS.get(api, api.lower()),
         path=options.get("test filename", ""),
         host=machine.split()[-1] if machine else "",
+        notes=without_rate(
+            row["access"]
+            for row in rows
+            if row["access"] in ("write", "read") and _measured(row)[0] is None
+        ),
     )
 
 

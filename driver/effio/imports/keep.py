@@ -14,12 +14,13 @@ from typing import Any
 
 import effio
 from effio import text as fmt
-from effio.errors import results_error
+from effio.errors import EffioError, results_error
 from effio.imports import formats
 from effio.imports.model import STATEMENT, Imported, Source, lines, time_text
 from effio.store import safe_files
 from effio.store.folder import RESULT, RunFolder, Store, now_utc
 from effio.store.notes import Note, Notes
+from effio.store.reader import ResultError
 from effio.store.run_record import Outcome, RunRecord
 
 LABEL = "imported"
@@ -71,7 +72,12 @@ def _keep(run: Imported, source: Source, store: Store, tags: Sequence[str]) -> R
         )
         with safe_files.creating(folder.path / RESULT) as stream:
             stream.write(fmt.encodable(text).encode())
-        read = folder.result()  # what cannot be read again is not kept
+        try:
+            read = folder.result()  # what cannot be read again is not kept
+        except ResultError as error:
+            raise EffioError(
+                f"{source.name}: {source.format} that no result can hold: {error.why}"
+            ) from None
         assert read.end is not None
         folder.write_record(_record(folder, run, source, read.end.status, read.end.exit_code))
         note = Note(
@@ -102,8 +108,11 @@ def _record(folder: RunFolder, run: Imported, source: Source, status: str, code:
 def import_file(path: Path, store: Store, tags: Sequence[str]) -> Kept:
     """Raises EffioError if the file cannot be read, or the runs cannot be kept."""
     form, runs = formats.read(path)
-    changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-    checksum = safe_files.sha256_of(safe_files.real(path))
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+        checksum = safe_files.sha256_of(safe_files.real(path))
+    except OSError as error:
+        raise EffioError(f"{path}: changed while it was read: {error.strerror or error}") from None
     new, there = [], []
     with store.importing():
         known = _known(store)

@@ -8,7 +8,14 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from effio.imports.model import Cell, Imported, ImportFormatError, Samples, Value
+from effio.imports.model import (
+    Cell,
+    Imported,
+    ImportFormatError,
+    Samples,
+    Value,
+    without_rate,
+)
 from effio.imports.numbers import date_of, number
 
 _TITLE = re.compile(
@@ -26,6 +33,7 @@ _ROW = re.compile(
     r"^\s*(Directory|File|Tree) (creation|stat|rename|read|removal)\s*:?"
     r"(?:(?:\s+[0-9.]+){3})?((?:\s+[0-9.]+){4})\s*$"
 )
+_PHASE = re.compile(r"^\s*(Directory|File|Tree) (creation|stat|rename|read|removal)\b")
 _ACCESS = {"creation": "create", "removal": "remove"}
 
 
@@ -105,14 +113,16 @@ def read_text(text: str) -> list[Imported]:
     for table in tables:
         shape = _Shape(text, table.start())
         rates = []
+        missing: list[str] = []
         for line in text[table.end() :].splitlines()[1:]:
             if line.startswith(("SUMMARY", "--")) and not line.startswith("----"):
                 break
             found = _ROW.match(line)
-            if found is None:
+            numbers = [number(word) for word in found[3].split()] if found else [None]
+            if found is None or None in numbers:
+                missing += [f"{phase[1]} {phase[2]}" for phase in [_PHASE.match(line)] if phase]
                 continue
-            numbers = [number(word) for word in found[3].split()]
-            if None in numbers or not numbers[2]:
+            if not numbers[2]:
                 continue  # a phase that was left out prints zeros
             kept = [value for value in numbers if value is not None]
             rates.append(_rate((found[1], found[2]), kept, int(table[1]), shape))
@@ -129,7 +139,10 @@ def read_text(text: str) -> list[Imported]:
                 command=shape.words,
                 options={"unique": shape.unique, "iterations": int(table[1])},
                 path=_first(_PATH, text),
-                notes=("rates are means over the iterations",) if int(table[1]) > 1 else (),
+                notes=(
+                    *(("rates are means over the iterations",) if int(table[1]) > 1 else ()),
+                    *without_rate(missing),
+                ),
             )
         )
     return runs

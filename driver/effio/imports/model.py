@@ -9,7 +9,8 @@ evidence where its bytes were.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -44,6 +45,17 @@ def fault_of(error: Exception) -> str:
     if isinstance(error, TypeError | AttributeError):
         return "a value is of another kind"
     return str(error)
+
+
+NO_RATE = "left out, because it has no rate that is a number above 0: "
+
+
+def without_rate(names: Iterable[str]) -> tuple[str, ...]:
+    """The note on rows of a file that are not imported. What is not said to be missing counts as
+    never measured."""
+    times = Counter(names)
+    texts = [name if n == 1 else f"{name} ({n} times)" for name, n in times.items()]
+    return (NO_RATE + ", ".join(texts),) if texts else ()
 
 
 @dataclass(frozen=True)

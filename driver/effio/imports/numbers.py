@@ -11,7 +11,7 @@ from datetime import datetime
 
 from effio.imports.model import Imported
 
-_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(?![\d.])")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b|bytes)?$", re.I)
 _DATES = (
@@ -25,7 +25,7 @@ _DATES = (
 
 def number(text: str) -> float | None:
     """The number at the start of a text; None if there is none, or if it is not finite. "10,6" is
-    none: the part before a decimal comma is another number."""
+    none: the part before a decimal comma is another number, as is that of "1.2.3"."""
     found = _NUMBER.match(text.strip())
     if found is None or DECIMAL_COMMA.match(text.strip()):
         return None
