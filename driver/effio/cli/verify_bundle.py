@@ -29,7 +29,9 @@ def command(ctx: click.Context, folder: str, expected: str | None) -> None:
     faults, identity = verify(Path(folder))
     for fault in faults:
         detail = f" ({fault.detail})" if fault.detail else ""
-        click.echo(fmt.plain(f"{fault.kind}: {fault.name}{detail}"))
+        # A name of control characters alone would be invisible.
+        name = fault.name if fmt.plain(fault.name) == fault.name else ascii(fault.name)
+        click.echo(f"{fault.kind}: {name}{detail}")
     other = expected is not None and expected.strip().lower() != identity
     if other:
         click.echo(f"other checksums than those of {fmt.plain(expected)}: {identity}")

@@ -24,6 +24,7 @@ from effio.judge.samples import Judged
 from effio.store import safe_files
 from effio.store.folder import KEPT_FILES, RESULT, RunFolder
 from effio.store.masking import reading_masked
+from effio.text import encodable
 
 # Instructions ask for no large binary data; a result of this size is none.
 _MOST_BYTES = 4 << 30
@@ -88,7 +89,7 @@ def _made(
             if isinstance(text, bytes):
                 file.write_bytes(text)
             else:
-                safe_files.write_atomically(file, text, durable=False)
+                safe_files.write_atomically(file, encodable(text), durable=False)
         identity = write_sums(scratch)
         umask = os.umask(0)
         os.umask(umask)

@@ -214,7 +214,7 @@ def _link(run: Claimed, target: Path) -> Link:
     page = run.path / REPORT
     place = page if page.is_file() else run.path
     relative = os.path.relpath(safe_files.real(place), safe_files.real(target.parent))
-    return Link(run.name, "./" + quote(relative))
+    return Link(run.name, "./" + quote(os.fsencode(relative)))
 
 
 def runs_table(runs: Sequence[Claimed], target: Path | None) -> Table:

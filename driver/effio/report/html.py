@@ -359,7 +359,7 @@ def write_page(target: Path, page: str) -> Path:
 def write_text(target: Path, text: str) -> Path:
     """Writes the whole file or none."""
     try:
-        write_atomically(target, text)
+        write_atomically(target, fmt.encodable(text))
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target

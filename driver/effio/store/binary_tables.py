@@ -12,6 +12,7 @@ from typing import IO, Any
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.store import temporary
 from effio.store.table import Row, columns_of, kind_of, kind_of_value
+from effio.text import encodable
 
 # Limits of a worksheet: rows, columns, and characters in a cell.
 _MOST_ROWS = 1_048_576
@@ -107,7 +108,9 @@ def write_sheets(sheets: Mapping[str, Sheet], stream: IO[bytes]) -> None:
         exact = isinstance(value, bool) or (isinstance(value, int) and abs(value) <= _MOST_EXACT)
         if value is None or exact or (isinstance(value, float) and math.isfinite(value)):
             return value
-        text = WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("", str(value))[:_MOST_TEXT])
+        text = WriteOnlyCell(
+            sheet, ILLEGAL_CHARACTERS_RE.sub("", encodable(str(value)))[:_MOST_TEXT]
+        )
         text.data_type = "s"
         return text
 

@@ -289,7 +289,9 @@ def write_atomically(
     mode: int = 0o666,
 ) -> None:
     with replacing(path, below, durable, mode) as stream:
-        stream.write(text.encode("utf-8") if isinstance(text, str) else text)
+        # The bytes of a name that is not UTF-8, in a job script, are those of the name.
+        given = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        stream.write(given)
 
 
 @contextlib.contextmanager
