@@ -473,3 +473,32 @@ def test_what_differs_likely_reasons_first() -> None:
 
 
 # Alarms ------------------------------------------------------------------------------------------
+
+
+def test_options_of_two_benchmarks_are_not_compared() -> None:
+    """Under "likely reasons first" was every option of both, but not that the benchmarks differ."""
+    other = side("b", SLOW, benchmark="ior", options={"transfer": [1024], "time": 3.0}, ior={})
+    found = compare(side("a", FAST), other).differences
+    assert [(d.kind, d.name, d.first, d.second) for d in found] == [
+        ("run", "benchmark", "b-eff-io", "ior")
+    ]
+    again = side("b", SLOW, options={"time": 13.0})
+    kinds = {d.kind for d in compare(side("a", FAST), again).differences}
+    assert kinds == {"option"}
+
+
+def test_workers_differ_with_the_ranks() -> None:
+    """ior's cells name ranks times threads: --across ranks found nothing in common."""
+
+    def of(name: str, ranks: int) -> Side:
+        where = {"files": "shared", "transfer_bytes": 1024, "block_bytes": 1024, "segments": 1,
+                 "workers": ranks}  # fmt: skip
+        runs = []
+        for i, rate in enumerate(FAST):
+            line = cell(rate, where=where, ranks=ranks, benchmark="ior")
+            runs.append(run(f"{name}{i}", [line], night(name, i), benchmark="ior"))
+        return Side(name, runs)
+
+    terms = Terms(across=frozenset({"ranks"}))
+    assert len(compare(of("a", 2), of("b", 6), terms).lines) == 1
+    assert compare(of("a", 2), of("b", 6)).lines == []

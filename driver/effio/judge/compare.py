@@ -48,6 +48,8 @@ class Terms:
         """Options have the name on the command line; their axis may also end in its unit:
         transfer_bytes."""
         names = {name.replace("-", "_") for name in self.across} | self.across
+        if "ranks" in names:
+            names = names | {"workers"}  # ranks times threads; that --threads differs is seen
         return frozenset(names | {f"{name}_bytes" for name in names})
 
 

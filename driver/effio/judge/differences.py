@@ -28,6 +28,7 @@ _NO_WORKLOAD = frozenset(
 )  # fmt: skip
 # Options that list numbers of ranks.
 _LISTS_OF_RANKS = frozenset({"partitions"})
+_BENCHMARK = ("run", "benchmark")
 _OF_ONE_RUN = frozenset({"result", "manifest", "seed", "progress", "quiet", "dir"})
 
 
@@ -64,7 +65,7 @@ def facts(result: Result) -> dict[tuple[str, str], str]:
     """Facts by kind and name, the likeliest reason for another rate first."""
     run = result.run
     system, fs, engine = run.system, run.file_system, run.engine
-    known: list[tuple[tuple[str, str], str]] = []
+    known: list[tuple[tuple[str, str], str]] = [(_BENCHMARK, result.benchmark)]
     if fs is not None:
         known += [
             (("storage", "file system"), _text(fs.type)),
@@ -121,10 +122,12 @@ def differences(first: Sequence[Judged], second: Sequence[Judged]) -> list[Diffe
     """Facts in which the runs of the two sides are not the same."""
     sides = [[facts(run.result) for run in side] for side in (first, second)]
     names = dict.fromkeys(name for side in sides for one in side for name in one)
+    benchmarks = [{one[_BENCHMARK] for one in side} for side in sides]
+    others = benchmarks[0].isdisjoint(benchmarks[1])  # each has its own options
     found = []
     for name in names:
         texts = [" | ".join(_unique(one.get(name, "–") for one in side)) for side in sides]
-        if texts[0] != texts[1]:
+        if texts[0] != texts[1] and (name[0] != "option" or not others):
             found.append(Difference(*name, *texts))
     return found
 
