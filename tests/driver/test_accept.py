@@ -274,6 +274,13 @@ def test_valid_and_limits(tmp_path: Path) -> None:
     assert one(limit, [bad]).reason == "1 of 1 invalid (bad: sync failed)"
 
 
+def test_what_a_figure_does_not_have_is_called_none(tmp_path: Path) -> None:
+    """The reason ended in "(measured: )"."""
+    run = ior(tmp_path, "w", [2e9])
+    found = one(rule(kind="valid", select={"access": "write", "where.no": 1}), [run])
+    assert found.reason == "not measured: where.no 1 (measured: none)"
+
+
 def test_what_is_not_a_ground(tmp_path: Path) -> None:
     threshold = rule(kind="threshold", at_least="1GB/s")
     virtual = judged(tmp_path, "v", [made.run_line(clock={"virtual": True}),

@@ -187,7 +187,10 @@ def test_where_nothing_helps_there_is_no_before_and_after_and_nothing_to_use(
     tmp_path: Path,
 ) -> None:
     record = _made({(g, s): 0.5 for g in (WRITE, READ) for s in SETTINGS}, SETTINGS[:2])
-    assert headline(record) == "Nothing helps: every setting was slower than the default."
+    assert (
+        headline(record)
+        == "No gain was found: every setting was slower than the default in the search."
+    )
     section = tuning_section(record)
     assert [b.id for b in section.blocks if isinstance(b, Figure)] == ["tried"]
     folder = TuningFolder.create(Store(tmp_path), "flat")

@@ -166,8 +166,7 @@ def command(**values: Any) -> None:
     A TUNING is one of those below or a file (docs/tune.md): a benchmark with its options, and what
     may be changed of hints, options and environment. Every round runs the default and all settings
     that are left alternately; the better half stays. What wins is then run again, alternately with
-    the default: only a gain that holds there is kept. If none does, nothing helps, and effio says
-    so.
+    the default: only a gain that holds there is kept. If none does, effio says so.
 
     Kept in a new folder under the runs' tunings/: `hints` for the engine's --hints, `romio-hints`
     and `environment.sh` for job scripts, tuning.json, and tuning.html with before and after.

@@ -140,8 +140,9 @@ def select(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picked]
     for name, wanted in rule.select.items():
         left = [p for p in picked if matches(coordinate(p, name), wanted)]
         if picked and not left:
-            there = sorted({str(coordinate(p, name)) for p in picked})
-            if name == "step" and there == ["None"]:
+            values = [coordinate(p, name) for p in picked]
+            there = sorted({"none" if v in (None, "") else str(v) for v in values})
+            if name == "step" and there == ["none"]:
                 first = wanted[0] if isinstance(wanted, list) else wanted
                 return [], (
                     f"no run is of a campaign's step {wanted_text(wanted)};"

@@ -37,7 +37,7 @@ def headline(record: TuningRecord) -> str:
         return f"A gain that holds{where}: up to {best:.2f} times the default."
     if record.state == "nothing helps":
         known = not record.tried or any(not one.fault for one in record.tried)
-        return f"{'Nothing helps' if known else 'No answer'}: {record.why}."
+        return f"{'No gain was found' if known else 'No answer'}: {record.why}."
     return f"Not finished: {record.why}."
 
 

@@ -425,13 +425,15 @@ def _held(chosen: Setup, groups: Sequence[Confirmed], fault: str) -> tuple[Setup
     """What of it is kept. Hints that did not hold in their group go; what holds for the whole job
     must harm no group."""
     if not chosen.changes:
-        return Setup(), "nothing helps", "every setting was slower than the default"
+        return Setup(), "nothing helps", "every setting was slower than the default in the search"
     if fault:
         return Setup(), "nothing helps", f"what was found failed when it was run again: {fault}"
     gained = [c.group for c in groups if c.verdict is Verdict.FASTER]
     lost = [c.group for c in groups if c.verdict is Verdict.SLOWER]
     if not gained:
-        return Setup(), "nothing helps", "what looked best was not faster when it was run again"
+        # That chance explains a difference is not that there is none.
+        shown = "was slower" if lost and len(lost) == len(groups) else "was not shown to be faster"
+        return Setup(), "nothing helps", f"what looked best {shown} when it was run again"
     if lost and chosen.job != DEFAULT:
         titles = ", ".join(group.title for group in lost)
         return Setup(), "nothing helps", f"what holds for the whole job makes slower: {titles}"
