@@ -18,7 +18,7 @@
 #include "storage/backends.hpp"
 #include "storage/sion/container.hpp"
 
-namespace effio {
+namespace effio::sion {
 namespace {
 
 namespace fs = std::filesystem;
@@ -449,4 +449,4 @@ TEST(SionStorage, needs_a_bounded_number_of_chunks) {
 }
 
 }  // namespace
-}  // namespace effio
+}  // namespace effio::sion
