@@ -101,7 +101,7 @@ def command(
     runs = _runs(campaigns, Indexed(store, lambda: opened_index(ctx)))
     trend = trend_of(", ".join(campaigns), runs)
     if not trend.courses:
-        raise EffioError("none of these runs has a number that counts")
+        raise EffioError("none of these runs has a number that counts and a known start")
     wanted = wanted_figures(figures)
     if not wanted.figures:
         wanted.refuse_switches()

@@ -10,6 +10,7 @@ them in a fifth of the time.
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
@@ -50,7 +51,26 @@ Count = Annotated[int, Field(strict=True, ge=0, le=_MOST), Meta(ge=0, le=_MOST)]
 Whole = Annotated[int, Meta(ge=-_MOST - 1, le=_MOST)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
+# With its zone: without one it is not known when that was.
+_TIME = re.compile(
+    r"(?:19|[2-9][0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(?:Z|[+-][0-9]{2}:[0-9]{2})\Z"
+)
 Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
+
+
+def _time_or_nothing(value: object) -> object:
+    """A time of day in UTC, as the schema has it; empty for a text that is none, so that nothing
+    counts with it."""
+    if not isinstance(value, str):
+        return value
+    if _TIME.match(value) is None:
+        return ""
+    try:
+        moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
+        return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def as_number(value: object) -> float | None:
@@ -321,7 +341,7 @@ class Run(BaseModel):
         defer_build=True,
     )
     benchmark: str = Field(pattern=r"^[a-z0-9-]{1,64}$")
-    started: str = ""
+    started: Annotated[str, BeforeValidator(_time_or_nothing)] = ""
     engine: EngineRecord
     command: Words = Field(default_factory=list, max_length=10_000)
     classic_command: Words | None = None

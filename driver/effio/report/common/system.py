@@ -51,9 +51,9 @@ def seconds_of(result: Result) -> float | None:
     finished = result.end.detail.get("finished") if result.end else None
     try:
         begin, end = (_moment(t) for t in (result.run.started, finished))
-    except (TypeError, ValueError):
+        seconds = (end - begin).total_seconds()
+    except (TypeError, ValueError):  # no time, or one without a zone
         return None
-    seconds = (end - begin).total_seconds()
     return seconds if seconds > 0 else None
 
 
