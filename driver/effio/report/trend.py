@@ -244,8 +244,8 @@ def _others(trend: Trend) -> list[Finding]:
     found = []
     if trend.left_out:
         text = (
-            f"{fmt.count_of(trend.left_out, 'run')} left out: the number is not valid or missing, or"
-            " the start of the run is not known."
+            f"{fmt.count_of(trend.left_out, 'run')} left out: the number is not valid or missing,"
+            " or the start of the run is not known."
         )
         found.append(Finding(text, "table", "warn"))
     found += [
