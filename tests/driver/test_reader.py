@@ -388,3 +388,44 @@ def test_what_reads_no_results_does_not_build_their_models() -> None:
         "assert not [m for m in models if m.__pydantic_complete__]"
     )
     subprocess.run([sys.executable, "-c", words], check=True)
+
+
+def test_coordinates_are_plain_values(tmp_path: Path) -> None:
+    """What is grouped by them ended in a traceback at a list or an object."""
+    lines = made.b_eff_io()
+    lines[1]["where"] |= {"chunk_bytes": [1, 2], "position": {"a": None}}
+    lines[2]["where"] = lines[1]["where"]
+    path = made.write(tmp_path / "r.jsonl", lines, foreign=True)
+    first, second = read_result(path).measurements[:2]
+    assert (first.where["chunk_bytes"], first.where["position"]) == ("[1, 2]", '{"a": null}')
+    assert first.where is second.where
+    report_of("run", read_result(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "member"), [(1, "rate"), (-2, "metric")], ids=["measurement", "figure"]
+)
+def test_a_number_whose_quotients_are_not_finite_is_refused(
+    line: int, member: str, tmp_path: Path
+) -> None:
+    """A comparison with it ended in a traceback."""
+    for value, fits in ((1e-300, False), (-5e-31, False), (1e-29, True), (0.0, True)):
+        lines = made.b_eff_io()
+        lines[line][member] |= {"value": value}
+        path = made.write(tmp_path / "r.jsonl", lines)
+        if fits:
+            read_result(path)
+        else:
+            with pytest.raises(ResultError, match="is nearer to 0 than any number of a result"):
+                read_result(path)
+
+
+def test_a_measurement_of_nothing_shares_its_place(tmp_path: Path) -> None:
+    """Cells are distinguished by the object of their place."""
+    lines = made.b_eff_io()
+    rate = {"value": 0.0, "unit": "B/s", "better": "higher"}
+    for line in lines[1:3]:
+        line |= {"operations": 0, "bytes": 0, "rate": rate, "where": lines[1]["where"]}
+    first, second = read_result(made.write(tmp_path / "r.jsonl", lines)).measurements[:2]
+    assert (first.rate.value, second.rate.value) == (None, None)
+    assert first.where is second.where

@@ -459,6 +459,16 @@ def test_foreign_axes_do_no_harm(tmp_path: Path) -> None:
         assert render([_reported(tmp_path, lines, foreign=True)], [])
 
 
+@pytest.mark.parametrize("odd", [[1], {"a": 1}])
+def test_a_place_of_lists_does_no_harm(odd: object, tmp_path: Path) -> None:
+    """It ended in a traceback."""
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "figure" and "place" in line["detail"]:
+            line["detail"]["place"] |= {"pattern": odd, "access": odd}
+    assert _reported(tmp_path, lines).headline.value is not None
+
+
 def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     lines = made_lines()
     for line in lines:

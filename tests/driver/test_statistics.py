@@ -47,6 +47,13 @@ def test_repetitions_that_decide_are_those_of_the_tables() -> None:
     assert guard.needed(1.0, 0.0, 3, 0.025) == 3
 
 
+def test_values_that_differ_by_any_factor_have_an_interval() -> None:
+    """The end of an interval was beyond what a float holds: a traceback."""
+    # The best step is its own reference.
+    _, second = guard.floor([[1e-30, 1e30], [1.0]], 0.5, None, 0.05).steps
+    assert second.low < 1 < 1e300 < second.high < float("inf")
+
+
 def test_interval_of_a_median_by_order_statistics() -> None:
     # Binomial tables: 40 and 60 of 99; of six the extremes (2/64 outside), of five nothing (2/32).
     found = statistics.median_interval([float(v) for v in range(99, 0, -1)])

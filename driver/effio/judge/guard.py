@@ -153,7 +153,8 @@ def _step(share: float, error: float, freedom: float, least: float, risk: float)
         return StepGuard(math.exp(share), math.exp(share), math.exp(share), Guard(met, 0.0))
     half = quantile_t(1 - min(risk, 0.5), freedom) * error
     guard = Guard(met, wrong_side(distance, error, freedom))
-    return StepGuard(math.exp(share), math.exp(share - half), math.exp(share + half), guard)
+    high = math.exp(min(700.0, share + half))
+    return StepGuard(math.exp(share), math.exp(share - half), high, guard)
 
 
 def _factor(guards: Sequence[StepGuard], least: float, risk: float) -> float | None:

@@ -26,7 +26,14 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
 from effio.store.notes import NO_NOTES, Notes, tags_of
-from effio.store.records import NOTHING_DONE, End, Figure, Measurement, Run
+from effio.store.records import (
+    NOTHING_DONE,
+    End,
+    Figure,
+    Measurement,
+    Run,
+    with_plain_values,
+)
 from effio.store.run_record import CampaignPart, RunRecord
 
 MAX_FILE_BYTES = 4 << 30
@@ -263,7 +270,9 @@ class _Places:
 
     def share(self, record: Measurement | Figure) -> None:
         # By their text, in which 1, 1.0 and true differ.
-        same = self._known.setdefault(msgspec.json.encode(record.where), record.where)
+        text = msgspec.json.encode(record.where)
+        if (same := self._known.get(text)) is None:
+            self._known[text] = same = with_plain_values(record.where)
         if same is not record.where:
             structs.force_setattr(record, "where", same)
 
@@ -308,9 +317,11 @@ def _read_lines(stream: IO[bytes], path: Path, digest: Digest | None) -> Result:
             continue
         if result.end is not None:
             raise ResultError(path, "something follows the `end` line", number)
-        _add(result, record, path, number)
         if isinstance(record, Measurement | Figure):
             places.share(record)
+            if fault := record.fault:
+                raise ResultError(path, fault, number)
+        _add(result, record, path, number)
     if result is None:
         raise ResultError(
             path, "empty: the run has written nothing yet, or was killed before it could"

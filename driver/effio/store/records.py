@@ -9,6 +9,7 @@ them in a fifth of the time.
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
@@ -60,7 +61,7 @@ Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
 
 
 def _time_or_nothing(value: object) -> object:
-    """A time of day in UTC, as the schema has it; empty for a text that is none, so that nothing
+    """A time of day in UTC, as the schema has it; empty for any other text, so that nothing
     counts with it."""
     if not isinstance(value, str):
         return value
@@ -71,6 +72,17 @@ def _time_or_nothing(value: object) -> object:
         return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):
         return ""
+
+
+def with_plain_values(where: dict[str, Any]) -> dict[str, Any]:
+    """Coordinates as texts, numbers and truth values, as engines write them: what is compared and
+    grouped by them need not expect others. Lists and objects become their text."""
+    if not any(isinstance(value, (list, dict)) for value in where.values()):
+        return where
+    return {
+        name: json.dumps(value) if isinstance(value, (list, dict)) else value
+        for name, value in where.items()
+    }
 
 
 def as_number(value: object) -> float | None:
@@ -100,6 +112,12 @@ class Metric(Part, frozen=True):
     unit: Text
     better: Literal["higher", "lower"]
     reason: Text = ""
+
+    @property
+    def fault(self) -> str:
+        """Why a result cannot hold it: quotients with it would not be finite."""
+        near = self.value and abs(self.value) * MAX_NUMBER < 1
+        return f"{self.value:g} is nearer to 0 than any number of a result" if near else ""
 
 
 class Spread(Part, frozen=True):
@@ -414,6 +432,10 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
         return total.max if total else 0.0
 
     @property
+    def fault(self) -> str:
+        return self.rate.fault
+
+    @property
     def did_nothing(self) -> bool:
         """Whether its rate of 0 is that of no operation. 0 of some operations is a rate."""
         return not self.operations and not self.bytes and self.rate.value == 0
@@ -464,6 +486,10 @@ class Figure(Part, frozen=True, tag_field="kind", tag="figure"):
     reasons: Annotated[list[Text], Meta(max_length=1000)] = []
     samples: Samples | None = None
     detail: dict[str, Any] = {}
+
+    @property
+    def fault(self) -> str:
+        return self.metric.fault
 
 
 class StuckCall(Part, frozen=True):

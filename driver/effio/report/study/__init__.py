@@ -35,7 +35,7 @@ from effio.store.evidence import place_of as place_of_bytes
 from effio.store.members import Members, members_of, run_members
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement
+from effio.store.records import Measurement, with_plain_values
 
 
 def cells_of(
@@ -323,6 +323,7 @@ def _rate_headline(
     """The rate at a place, as a claim about the measurements there. `word`: what it was chosen
     for. Only the first number of a headline says which ranks and file system; axes with a single
     value are in the table."""
+    place = with_plain_values(place)
     figure = next(
         (f for f in result.figures_named("bandwidth") if f.where == place),
         result.number,
