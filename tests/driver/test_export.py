@@ -135,6 +135,15 @@ def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
     assert first["'=1+1_seconds_max"] == "1.0"
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv", "markdown"])
+def test_terminals_obey_nothing_of_an_export(form: str, effio: Effio) -> None:
+    lines = made.b_eff_io()
+    lines[1]["pattern"] = "a\x1b[31mb\x00c\x9bd\r=1+1"
+    done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines), "--format", form)
+    assert not {"\x1b", "\x00", "\x9b", "\r"} & set(done.stdout)
+    assert "a" in done.stdout
+
+
 class Full(io.BytesIO):
     def write(self, _: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

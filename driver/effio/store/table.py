@@ -167,9 +167,16 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
+# A terminal that shows the file would obey them, and a reader may end at NUL.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def _guarded(value: Any) -> Any:
     """Spreadsheets run text that begins like this as a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if not isinstance(value, str):
+        return value
+    value = _CONTROLS.sub("", value)
+    if value[:1] in ("=", "+", "-", "@", "\t"):
         return "'" + value
     return value
 
