@@ -123,3 +123,13 @@ def test_a_file_that_goes_while_it_is_imported_is_named(
     monkeypatch.setattr(formats, "read", gone)
     with pytest.raises(EffioError, match=r"ior\.txt: changed while it was read: No such file"):
         keep.import_file(path, Store(tmp_path / "runs"), [])
+
+
+@pytest.mark.parametrize("odd", ["9" * 5000, '"many"'])
+def test_a_number_that_python_refuses_is_described_in_our_words(odd: str, tmp_path: Path) -> None:
+    """The message was that of Python, with the name of a function."""
+    path = tmp_path / "fio.json"
+    text = (FOREIGN / "fio.json").read_text()
+    path.write_text(re.sub(r'("io_bytes" : )\d+', rf"\g<1>{odd}", text, count=1))
+    with pytest.raises(EffioError, match=r"cannot be read: a number in it cannot be read$"):
+        formats.read(path)

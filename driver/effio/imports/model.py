@@ -8,6 +8,7 @@ evidence where its bytes were.
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,8 @@ def fault_of(error: Exception) -> str:
         return f"it has no member {error}"
     if isinstance(error, TypeError | AttributeError):
         return "a value is of another kind"
+    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError):
+        return "a number in it cannot be read"  # Python's own words name its functions
     return str(error)
 
 
