@@ -98,7 +98,7 @@ class Point:
             found[name] = spelled(known) if isinstance(known, tuple) else known
         return found
 
-    @property
+    @cached_property
     def title(self) -> str:
         axes = [f"{name}={spelled(value)}" for name, value in self.axes.items()]
         return " ".join([self.step.name, *axes])
@@ -361,7 +361,7 @@ class Unit:
     point: Point
     repetition: int
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The end of its run's name."""
         return f"{self.point.step.name}-{self.point.id}-r{self.repetition}"

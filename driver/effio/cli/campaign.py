@@ -478,8 +478,12 @@ def _conclude(
     out(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
     if left and not study.campaign.afresh:
         out(f"left:   {fmt.count_of(left, 'run')}; the same command continues")
-    measured = [one.folder.path for one in kept if one.folder and one.folder.has_result]
-    if report and measured and card is not None:
+    measured = (
+        [one.folder.path for one in kept if one.folder and one.folder.has_result]
+        if report and card is not None
+        else []
+    )
+    if measured and card is not None:
         from effio.report.build import write_card
 
         stamp = started.strftime("%Y%m%dT%H%M%SZ")

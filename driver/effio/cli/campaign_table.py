@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from statistics import median
 
 from effio.campaign.expression import Value, spelled
@@ -71,6 +72,7 @@ def _number_of(one: UnitDone, known: Mapping[str, Known]) -> Number | None:
 
 def table_of(rows: Sequence[Row]) -> Table:
     axes = list(dict.fromkeys(name for row in rows for name in row.axes))
+    shown = cache(AxisValue)  # few values in many rows
 
     def cells(row: Row) -> list[Cell]:
         point = row.measured
@@ -82,10 +84,7 @@ def table_of(rows: Sequence[Row]) -> Table:
 
         return [
             row.step,
-            *(
-                AxisValue(name, spelled(row.axes[name])) if name in row.axes else ""
-                for name in axes
-            ),
+            *(shown(name, spelled(row.axes[name])) if name in row.axes else "" for name in axes),
             f"{row.done} of {row.asked}",
             row.state,
             point.figure if point is not None else "",

@@ -45,7 +45,7 @@ def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Kn
     index = opened_index(ctx)
     entries = index.entries(with_sealed=True, names=names)
     index.close()
-    return {one.folder.id: Known(one, one.attempt()) for one in entries}
+    return {one.id: Known(one, one.attempt()) for one in entries}
 
 
 def shortener(store: Store) -> Shorten:

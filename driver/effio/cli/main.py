@@ -207,10 +207,10 @@ def _flushed(code: int) -> int:
 
 # Objects made before Python looks for cycles among the newest, how many such looks before one at
 # those that survived one, and how many of these before one at everything. Modules and a page are up
-# to 110,000 objects, which stay: most commands end before that. With Python's own numbers
-# a command that reads a large result spends more than half of its time looking at records that have
-# no cycles, again and again.
-_COLLECTIONS = (250_000, 20, 100)
+# to 110,000 objects, the runs of a store of ten thousand up to 700,000, which stay: most commands
+# end before that. With Python's own numbers a command that reads a large result spends more than
+# half of its time looking at records that have no cycles, again and again.
+_COLLECTIONS = (1_000_000, 20, 100)
 
 
 def _interruptible() -> int:

@@ -37,9 +37,8 @@ def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
                    GROUP BY ALL ORDER BY ALL"
     """
     index = opened_index(ctx)
-    for entry in index.entries():
-        if entry.fault:
-            say(f"left out: {entry.fault}")
+    for fault in index.faults():
+        say(f"left out: {fault}")
     with opened_database(index, sql) as database:
         names, rows = ask(database, sql)
     form = Form.CSV if as_csv else form

@@ -23,7 +23,7 @@ _FINISHED = (ExitCode.DONE, ExitCode.DATA_ERRORS)
 def damage_by(
     folder: RunFolder,
     state: str,
-    outcome: Outcome | None,
+    outcome: Outcome | Ending | None,
     result: Result | ResultError,
     sealed: Sequence[tuple[str, str]],
     known: Mapping[str, str] | None = None,
@@ -58,7 +58,7 @@ class Attempt:
         return self._record.campaign if self._record is not None else None
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Outcome | Ending | None:
         return self._record.outcome if self._record is not None else None
 
     @property
@@ -92,6 +92,14 @@ class Attempt:
         return state, damage_by(self.folder, state, self.outcome, result, sealed, known)
 
 
+class Ending(Struct, frozen=True, array_like=True):
+    """What decides of the outcome of a run. No model: of the index there are thousands."""
+
+    status: str
+    exit_code: int
+    reason: str
+
+
 class Facts(Struct, frozen=True):
     """What the index keeps of an attempt, as values of JSON. `options` of a run of a campaign are
     left out: its axes say what it did."""
@@ -99,7 +107,7 @@ class Facts(Struct, frozen=True):
     part: CampaignPart | None = None
     tags: Sequence[str] = ()
     has_record: bool = False
-    outcome: tuple[str, int, str] | None = None  # status, code, reason
+    outcome: Ending | None = None
     damage: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -141,16 +149,9 @@ class KnownAttempt(Attempt):
     def part(self) -> CampaignPart | None:
         return self._known[1].part
 
-    @cached_property
-    def _outcome(self) -> Outcome | None:
-        if self._known[1].outcome is None:
-            return None
-        status, code, reason = self._known[1].outcome
-        return Outcome.model_construct(status=status, exit_code=code, reason=reason)
-
     @property
-    def outcome(self) -> Outcome | None:
-        return self._outcome
+    def outcome(self) -> Ending | None:
+        return self._known[1].outcome
 
     @property
     def tags(self) -> Sequence[str]:

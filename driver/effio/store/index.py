@@ -145,7 +145,7 @@ def _sources() -> str:
 
 def _kept_of(texts: Sequence[bytes], sum_of_texts: str) -> Kept:
     stamp, line, fault, parts, facts, sealed = texts
-    return Kept(stamp, read_json(line), fault.decode(), parts, facts, sealed, sum_of_texts)
+    return Kept(stamp, line, fault.decode(), parts, facts, sealed, sum_of_texts)
 
 
 class Index:
@@ -185,8 +185,14 @@ class Index:
         root = self.store.root
         known = ((os.fsdecode(name), self._known[name]) for name in self._order)
         return [
-            Entry(root, name, kept.line, kept.fault, kept.facts, kept.sum) for name, kept in known
+            Entry(root, name, read_json(kept.line), kept.fault, kept.facts, kept.sum)
+            for name, kept in known
         ]
+
+    def faults(self) -> list[str]:
+        """Why results of runs cannot be used, as `entries` says it; without the runs."""
+        self._refresh()
+        return [fault for name in self._order if (fault := self._known[name].fault)]
 
     def columns(self, table: str) -> Sequence[Column]:
         """The columns of all rows of a table, in the order of their first appearance. After
@@ -318,13 +324,13 @@ class Index:
             raise _DamagedError
         return [Column(n, names[n], frozenset(kinds[n])) for n in sorted(names)]
 
-    def _kept(self) -> Iterator[tuple[bytes, Kept]]:
-        """The entries that nothing has changed since `_read` wrote them."""
+    def _kept(self) -> Iterator[tuple[bytes, Kept | None]]:
+        """The entries; None for one that was changed since `_keep` wrote it."""
         for name, *texts, sum_of_texts in self._database.execute(
             "SELECT name, stamp, line, fault, parts, facts, sealed, sum FROM runs"
         ):
-            if digest_of(name, *texts) == sum_of_texts:
-                yield name, _kept_of(texts, sum_of_texts)
+            is_whole = digest_of(name, *texts) == sum_of_texts
+            yield name, _kept_of(texts, sum_of_texts) if is_whole else None
 
     def _brought_up_to_date(self) -> None:
         there = self._there()
@@ -333,18 +339,18 @@ class Index:
         now = dict(there)
         self._tables = {}
         with self._patience.locked(self._database) as database:
-            self._known = {name: kept for name, kept in self._kept() if name in now}
+            before = dict(self._kept())
+            self._known = {name: kept for name in now if (kept := before.get(name)) is not None}
             stale = [
                 name
-                for name in self._order
-                if name not in self._known
-                or self._known[name].stamp != now[name]
-                or (self._with_sealed and not self._known[name].is_as_sealed(root + name))
+                for name, stamp in there
+                if (kept := self._known.get(name)) is None
+                or kept.stamp != stamp
+                or (self._with_sealed and not kept.is_as_sealed(root + name))
             ]
             if stale:
                 self._reading(len(stale))
-            there_before = [name for (name,) in database.execute("SELECT name FROM runs")]
-            gone = [name for name in there_before if self._wanted is None and name not in now]
+            gone = [name for name in before if self._wanted is None and name not in now]
             self._forget([*gone, *stale])
             self._columns = {
                 (part, name): number

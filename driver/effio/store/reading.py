@@ -98,7 +98,7 @@ class Kept(NamedTuple):
     the files with a checksum but those of `stamp`, and how they were when it was compared."""
 
     stamp: bytes
-    line: Line
+    line: bytes  # a Line
     fault: str
     parts: bytes
     facts: bytes
