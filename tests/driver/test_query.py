@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from pathlib import Path
@@ -84,6 +85,18 @@ def test_its_own_tables_and_views_are_fine(closed: Effio) -> None:
         "--csv",
     )
     assert (done.stdout, done.stderr) == ("n\n2\n", "")
+
+
+def test_a_row_may_be_as_long_as_a_line_of_a_result(kept: Effio) -> None:
+    """And longer: its quotes are escaped. DuckDB itself takes rows of 32 MiB, or less."""
+    many = 6 << 20
+    file = next((kept.cwd / "effio-runs").glob("*/result.jsonl"))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    measured = [line for line in lines if line["kind"] == "measurement"]
+    measured[-1]["detail"]["said"] = [""] * many
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = kept.call("query", "SELECT max(length(detail_said)) FROM measurements", "--csv")
+    assert done.stdout.splitlines()[1:] == [str(len('"", ') * many)]
 
 
 def test_times_with_a_zone_name_what_they_need(

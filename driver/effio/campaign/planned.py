@@ -7,7 +7,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec import Struct, field
 
 from effio import text as fmt
 from effio.campaign.points import Point
@@ -19,8 +21,7 @@ from effio.store.records import as_count, as_number
 _AT_ONCE = 1000
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(Struct, frozen=True):
     """A number of a plan: at the assumed rate, and the least and the most by its assumption."""
 
     least: float
@@ -33,8 +34,7 @@ def expected(planned: Range | None) -> float | None:
     return None if planned is None else planned.expected
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """One run of a point: bytes that it writes and reads, the most that is on storage at any one
     time, files, seconds; None where the plan does not say. `kept`: its files stay for later runs.
     `plan` is empty where values follow from earlier results that are not there yet."""

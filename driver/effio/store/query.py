@@ -36,6 +36,10 @@ _WRITE = (
     'to write its answer to a file: effio query --format csv "SELECT ..." > FILE, or effio export'
 )
 
+# DuckDB's own limit for a row, raised where one is longer. Its buffers are twice as large, and one
+# thread parses each.
+_ROW_BYTES = 16 << 20
+
 _TYPES = {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
@@ -52,14 +56,17 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, pl
         database.execute(f'CREATE TABLE {name} ("run" VARCHAR)')
         return
     file = f"{place}/{name}.jsonl"
-    rows = index.rows(name)
+    rows = list(index.rows(name))
+    large = (text for text in rows if len(text) > _ROW_BYTES)
+    longest = max((len(row) for text in large for row in text.splitlines()), default=0)
     with temporary.writing(), Path(file).open("wb") as stream:
         stream.writelines(rows)
     fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
     named = ", ".join(f"c{c.id} AS {_quoted(c.name)}" for c in columns)
     database.execute(
         f"CREATE VIEW {name} AS SELECT {named} FROM read_json('{file}', format = "
-        f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = 67108864)"
+        f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = "
+        f"{max(longest, _ROW_BYTES)})"
     )
 
 
