@@ -87,6 +87,21 @@ def test_its_own_tables_and_views_are_fine(closed: Effio) -> None:
     assert (done.stdout, done.stderr) == ("n\n2\n", "")
 
 
+def test_it_names_runs_that_it_leaves_out(kept: Effio) -> None:
+    """Also when the index knows them, and no longer when they are whole again."""
+    file = max((kept.cwd / "effio-runs").glob("*/result.jsonl"))
+    whole = file.read_text()
+    file.write_text("no result\n")
+    count = ("query", "SELECT count(*) AS n FROM runs", "--csv")
+    for done in (kept.call(*count), kept.call(*count)):
+        assert done.stdout == "n\n1\n"
+        assert done.stderr.startswith("effio: left out: "), done.stderr
+        assert done.stderr.count("\n") == 1
+    file.write_text(whole)
+    done = kept.call(*count)
+    assert (done.stdout, done.stderr) == ("n\n2\n", "")
+
+
 def test_a_row_may_be_as_long_as_a_line_of_a_result(kept: Effio) -> None:
     """And longer: its quotes are escaped. DuckDB itself takes rows of 32 MiB, or less."""
     many = 6 << 20
