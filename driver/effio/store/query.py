@@ -56,17 +56,17 @@ def _make_table(database: duckdb.DuckDBPyConnection, name: str, index: Index, pl
         database.execute(f'CREATE TABLE {name} ("run" VARCHAR)')
         return
     file = f"{place}/{name}.jsonl"
-    rows = list(index.rows(name))
-    large = (text for text in rows if len(text) > _ROW_BYTES)
-    longest = max((len(row) for text in large for row in text.splitlines()), default=0)
+    longest = _ROW_BYTES
     with temporary.writing(), Path(file).open("wb") as stream:
-        stream.writelines(rows)
+        for rows in index.rows(name):
+            stream.write(rows)
+            if len(rows) > longest:
+                longest = max(longest, *map(len, rows.splitlines()))
     fields = ", ".join(f"c{c.id}: '{types[c.id]}'" for c in columns)
     named = ", ".join(f"c{c.id} AS {_quoted(c.name)}" for c in columns)
     database.execute(
         f"CREATE VIEW {name} AS SELECT {named} FROM read_json('{file}', format = "
-        f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = "
-        f"{max(longest, _ROW_BYTES)})"
+        f"'newline_delimited', columns = {{{fields}}}, maximum_object_size = {longest})"
     )
 
 
