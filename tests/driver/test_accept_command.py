@@ -104,12 +104,18 @@ def test_projections_are_marked(effio: Effio) -> None:
     submission.write_text(projection)
     done = effio.call("accept", rules, result, "--submission", submission, env={"COLUMNS": "250"})
     assert done.returncode == 0, done.stderr
+    # The first line, too: nothing of it was measured.
+    assert "NOT DECIDED: 1 pass (1 projected, not measured), 1 not evaluable." in done.stdout
     assert "pass (projected)" in done.stdout
     assert "1.200 GB/s (projected)" in done.stdout
     assert "projected: 30 times the servers; measured base 40.00 MB/s" in done.stdout
     submission.write_text(projection.replace('"write"', '"read"'))
     done = effio.call("accept", rules, result, "--submission", submission)
     assert (done.returncode, "which is not a rule of Small" in done.stderr) == (2, True)
+    for row in ("clock_mhz = -1", "clock_mhz = 0", "cores = 0", "cores = -5"):
+        submission.write_text(f'[[system]]\nletter = "A"\n{row}\n')
+        done = effio.call("accept", rules, result, "--submission", submission)
+        assert (done.returncode, "submission.toml:3:1: system.0" in done.stderr) == (2, True)
     submission.write_text('[[projection]]\nrule = "write"\nvalue = "many"\n')
     done = effio.call("accept", rules, result, "--submission", submission)
     assert done.returncode == 2

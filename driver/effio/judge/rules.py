@@ -234,9 +234,9 @@ class SystemRow(_Table):
     letter: str = Field(pattern=r"^[A-Z]{1,2}$")
     name: str = ""
     processor: str = ""
-    clock_mhz: float | None = None
+    clock_mhz: float | None = Field(default=None, gt=0)
     interconnect: str = ""
-    cores: int | None = None
+    cores: int | None = Field(default=None, ge=1)
 
 
 class Submission(_Table):

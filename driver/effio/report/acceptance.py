@@ -23,9 +23,13 @@ def value_of(outcome: Outcome) -> Cell:
 
 
 def summary_text(acceptance: Acceptance) -> str:
-    counts = [
-        f"{acceptance.count(ruling)} {ruling.text}" for ruling in Ruling if acceptance.count(ruling)
-    ]
+    counts = []
+    for ruling in Ruling:
+        found = [o for o in acceptance.outcomes if o.ruling is ruling]
+        projected = sum(o.projection is not None for o in found)
+        # What is promised was not measured: the whole must not look as if it was.
+        marked = f" ({projected} projected, not measured)" if projected else ""
+        counts += [f"{len(found)} {ruling.text}{marked}"] if found else []
     return f"{acceptance.verdict}: {', '.join(counts)}"
 
 
