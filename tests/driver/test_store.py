@@ -415,3 +415,36 @@ def test_a_record_holds_names_that_are_not_utf_8(store: Store) -> None:
     record = folder.record()
     assert record is not None
     assert record.directory == "/gr??e"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("file", "Not a directory"), ("loop", "Too many levels of symbolic links")]
+)
+@pytest.mark.parametrize(
+    "words",
+    [("runs",), ("table",), ("clean",), ("show", "last"), ("trend", "x"), ("report", "last"),
+     ("export", "last"), ("note", "last", "x"), ("compare", "a", "b")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_place_that_cannot_be_read_is_not_called_empty(
+    kind: str, said: str, words: tuple[str, ...], effio: Effio
+) -> None:
+    """ "no runs in X; start one": what is there is not known."""
+    place = effio.cwd / "place"
+    if kind == "file":
+        place.write_text("")
+    else:
+        place.symlink_to(place)
+    done = effio.call(*words, env={"EFFIO_RUNS": str(place)})
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"effio: {place}: {said}\n")
+
+
+def test_a_result_needs_no_place_that_can_be_read(effio: Effio) -> None:
+    place = effio.cwd / "place"
+    place.write_text("")
+    file = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
+    for words in (("show", file), ("export", file), ("compare", file, file)):
+        done = effio.call(*words, env={"EFFIO_RUNS": str(place)})
+        assert done.returncode == 0, done.stderr
+    assert effio.call("runs", env={"EFFIO_RUNS": str(effio.cwd / "new")}).returncode == 0

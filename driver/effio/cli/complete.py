@@ -54,10 +54,14 @@ def complete_tag(ctx: click.Context, _: click.Parameter, incomplete: str) -> lis
     """Tags of the newest runs, read from their folders. The index is not used: another effio may
     have locked it, and making a new one reads all results."""
     from effio.cli.main import runs_directory
+    from effio.errors import EffioError
     from effio.store.folder import Store
     from effio.store.notes import tags_of
 
-    newest = Store(runs_directory(ctx)).folders()[-_MOST_READ:]
+    try:
+        newest = Store(runs_directory(ctx)).folders()[-_MOST_READ:]
+    except EffioError:
+        return []
     tags = {tag for folder in newest for tag in tags_of(folder.record(), folder.notes())}
     return [CompletionItem(tag) for tag in sorted(tags) if tag.startswith(incomplete)]
 

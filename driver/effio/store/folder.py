@@ -33,7 +33,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from effio import text as fmt
-from effio.errors import EffioError, ExitCode, results_error
+from effio.errors import ANOTHER_PLACE, EffioError, ExitCode, results_error
 from effio.home import expanded
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer, must_have_name
@@ -368,6 +368,13 @@ def changed_text(names: Sequence[str]) -> str:
     return f"{', '.join(names)} changed after the run had ended (checksums differ)"
 
 
+def refuse_unreadable(root: Path, error: OSError) -> None:
+    """A folder of runs that is not there has no runs. What one that cannot be read has is not
+    known: raises EffioError."""
+    if not isinstance(error, FileNotFoundError):
+        raise EffioError(f"{root}: {error.strerror}", ExitCode.IO_ERROR, ANOTHER_PLACE) from None
+
+
 class Store:
     """All runs under one directory."""
 
@@ -419,7 +426,8 @@ class Store:
                 if written is not None:
                     second = path.name.partition("-")[0]
                     found.append((second, written, path.name, path))
-        except OSError:
+        except OSError as error:
+            refuse_unreadable(self.root, error)
             return []
         return [RunFolder(path) for *_, path in sorted(found)]
 
@@ -428,7 +436,8 @@ class Store:
         try:
             if name not in os.listdir(self.root):  # noqa: PTH208  ten thousand names, no objects
                 return None
-        except OSError:
+        except OSError as error:
+            refuse_unreadable(self.root, error)
             return None
         path = self.root / name
         is_run = any(_written(path / file) is not None for file in (RECORD, RESULT))

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import effio
 from effio.home import expanded, of_user
 from effio.store.attempts import Facts, KnownAttempt
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder, Store, refuse_unreadable
 from effio.store.reader import without_collections
 from effio.store.reading import (
     Describe,
@@ -370,7 +370,8 @@ class Index:
         found: list[tuple[bytes, int, bytes, bytes]] = []
         try:
             names = os.listdir(root)  # noqa: PTH208
-        except OSError:
+        except OSError as error:
+            refuse_unreadable(self.store.root, error)
             return []
         for name in names if self._wanted is None else self._wanted.intersection(names):
             stamp = stamp_of(root + b"/" + name)
