@@ -380,6 +380,7 @@ def test_the_first_make_run_compiles_what_the_card_needs(
     refused = effio.call("run", "flash-io")
     assert refused.returncode == 2
     assert "no benchmark or campaign 'flash-io'" in refused.stderr
+    assert "mdtest (make build compiles the others)" in refused.stderr
 
 
 @pytest.mark.parametrize(("ranks", "program"), [(1, "effio-mpi"), (2, "effio-card")])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
+from effio.engine import discover
 from engines import Engine
 from results import load
 
@@ -188,3 +189,32 @@ def test_doctor_reports_settings_that_are_faulty(both: Effio) -> None:
     assert done.returncode == 6
     assert "lancher" in done.stdout
     assert "Python" in done.stdout
+
+
+def test_a_checkout_has_the_engine_of_the_card_before_the_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discover, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(discover, "installed", list)
+    monkeypatch.setenv("PATH", "")
+
+    def program(name: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+        return path
+
+    launcher = program(".venv/bin/mpiexec")
+    assert discover.find_engines() == []
+    (tmp_path / ".deps").mkdir()
+    (tmp_path / ".deps/env").write_text(f"EFFIO_MPICC={tmp_path}/.venv/bin/mpicc\n")
+    card = program("build/release/engine/effio-card")
+    # The launcher of its MPI, which need not be on PATH.
+    found = [(engine.path, engine.mpiexec) for engine in discover.find_engines()]
+    assert found == [(card, str(launcher))]
+    whole = program("build/release/engine/effio-mpi")
+    assert discover.find_engine().path == card
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/effio-mpi").symlink_to(whole)
+    assert [engine.path for engine in discover.find_engines()] == [tmp_path / "bin/effio-mpi"]

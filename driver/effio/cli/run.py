@@ -20,7 +20,7 @@ from effio.cli.streams import print_line, say
 from effio.config.site import Site, load_site
 from effio.config.toml_file import file_hint
 from effio.engine.description import BenchmarkInfo
-from effio.engine.discover import find_engine
+from effio.engine.discover import CARD_PROGRAM, find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import batch_run, job, trial
@@ -114,9 +114,11 @@ class _Targets(click.Group):
                 )
             benchmarks = [name for name in known if self._engine(ctx).info.benchmark(name)]
             others = [name for name in known if name not in benchmarks]
+            only = self._engine(ctx).path.name == CARD_PROGRAM
+            rest = " (make build compiles the others)" if only else ""
             raise EffioError(
                 f"no benchmark or campaign '{fmt.plain(args[0], 100)}'",
-                hint=f"benchmarks: {', '.join(benchmarks)}\ncampaigns: {', '.join(others)}",
+                hint=f"benchmarks: {', '.join(benchmarks)}{rest}\ncampaigns: {', '.join(others)}",
             )
         return super().resolve_command(ctx, args)
 

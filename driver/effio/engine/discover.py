@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from effio.config.site import LaunchSettings
 
 PROGRAM = "effio-mpi"
+# The engine with the benchmarks of the card, which a checkout has before its first whole build.
+CARD_PROGRAM = "effio-card"
 # Origin of an engine that a wheel brought.
 CARRIED = "carried by the installation"
 # Who named an engine.
@@ -36,7 +38,11 @@ def data_directory() -> Path:
 
 def _of_checkout() -> list[Engine]:
     root = checkout()
-    if root is None or not os.access(root / "bin" / PROGRAM, os.X_OK):
+    if root is None:
+        return []
+    places = (root / "bin" / PROGRAM, root / "build/release/engine" / CARD_PROGRAM)
+    program = next((place for place in places if os.access(place, os.X_OK)), None)
+    if program is None:
         return []
     mpiexec = None
     try:
@@ -46,7 +52,7 @@ def _of_checkout() -> list[Engine]:
                 mpiexec = launcher_next_to(value)
     except OSError:
         pass
-    return [Engine(root / "bin" / PROGRAM, "built in this checkout", mpiexec, "checkout")]
+    return [Engine(program, "built in this checkout", mpiexec, "checkout")]
 
 
 def launcher_next_to(mpicc: str) -> str | None:
