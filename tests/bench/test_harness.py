@@ -164,3 +164,22 @@ def test_rates_of_ior_are_those_of_its_rows() -> None:
     }
     with pytest.raises(BenchError, match="prints no rates"):
         rates_in("Max Write: 1000.00 MiB/sec\nMax Read: 1000.00 MiB/sec\n", "ior")
+
+
+def test_a_run_that_ended_well_may_be_called_improper_by_its_launcher(tmp_path: Path) -> None:
+    mpiexec = tmp_path / "mpiexec"
+    kit = Kit(tmp_path, str(mpiexec), tmp_path)
+
+    def launched(said: str, code: int) -> str:
+        mpiexec.write_text(f"#!/bin/sh\necho rates\necho '{said}' >&2\nexit {code}\n")
+        mpiexec.chmod(0o755)
+        return kit.launch(["program"])
+
+    assert launched("", 0) == "rates\n"
+    assert launched("process rank 1 with PID 0 on node a exiting improperly.", 1) == "rates\n"
+    with pytest.raises(BenchError, match="exit code 1\nno space"):
+        launched("no space", 1)
+    with pytest.raises(BenchError, match="exit code 3"):
+        launched("process rank 1 exiting improperly.", 3)
+    with pytest.raises(BenchError, match="Exit code"):
+        launched("exiting improperly: Exit code:    3", 1)

@@ -343,6 +343,23 @@ def test_a_phase_without_a_rate_says_why(any_engine: Engine, tmp_path: Path) -> 
     assert {(rate["value"], rate["reason"]) for rate in measured} == {(None, "no time passed")}
 
 
+def test_a_phase_of_no_operation_has_no_rate(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = any_engine.run(["mdtest", "--items=0", f"--dir={data}"], tmp_path, ranks=1)
+    assert run.code == 0, run
+    (nothing,) = {
+        (m["rate"]["value"], m["rate"]["reason"])
+        for m in run.result.measurements
+        if m["operations"] == 0
+    }
+    assert nothing == (None, "no operation was done")
+    rows = [line.split() for line in run.stdout.splitlines() if line.startswith("  File ")]
+    assert len(rows) == 4
+    # After name, repetition, operations and time: the rate, and times of calls.
+    assert {tuple(row[3:4] + row[6:]) for row in rows} == {("0", "-", "-", "-", "-")}
+
+
 def test_a_phase_is_over_before_its_data_are_verified(any_engine: Engine, tmp_path: Path) -> None:
     """Four files of 64 KiB at 1 MiB a second take a quarter of a second to write, to read, and to
     read again for the comparison."""

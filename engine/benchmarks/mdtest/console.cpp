@@ -14,7 +14,8 @@ namespace {
 constexpr const char* live_format = "  {:<30}{:>4} {:>12} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n";
 
 std::string time_cell(const std::optional<Histogram>& calls, double q) {
-    return calls ? format_duration(calls->quantile_seconds(q)) : "-";
+    const bool made = calls && calls->count() > 0;
+    return made ? format_duration(calls->quantile_seconds(q)) : "-";
 }
 
 /// Where the items of a rank are.
@@ -67,12 +68,11 @@ class ConsoleView : public Observer {
                                   format_duration(r.wall->last_seconds), r.wall->min_done,
                                   count_of(r.wall->max_done, "item"), r.wall->max_done);
         }
-        console_.print(
-            fmt::format(live_format, title(*r.phase, r.unique), number_of(r.iteration),
-                        r.operations, format_duration(r.total_seconds()),
-                        r.valid && r.total_seconds() > 0 ? fmt::format("{:.1f}", r.rate()) : "-",
-                        time_cell(r.call_times, 0.5), time_cell(r.call_times, 0.99),
-                        time_cell(r.call_times, 1), remark));
+        console_.print(fmt::format(live_format, title(*r.phase, r.unique), number_of(r.iteration),
+                                   r.operations, format_duration(r.total_seconds()),
+                                   r.has_rate() ? fmt::format("{:.1f}", r.rate()) : "-",
+                                   time_cell(r.call_times, 0.5), time_cell(r.call_times, 0.99),
+                                   time_cell(r.call_times, 1), remark));
     }
 
     void counted(const DiskCount& c) override {

@@ -272,11 +272,8 @@ Measurement to_measurement(const PhaseResult& r) {
     m.ended = r.ended;  // what is verified or looked at afterwards is not part of it
     m.valid = r.valid;
     m.invalid_reason = r.invalid_reason;
-    if (!r.valid || r.total_seconds() <= 0) {
-        m.rate = Metric::none(per_second, r.why_no_rate());
-    } else {
-        m.rate = {r.rate(), per_second, true, {}};
-    }
+    m.rate = r.has_rate() ? Metric{r.rate(), per_second, true, {}}
+                          : Metric::none(per_second, r.why_no_rate());
     m.stopped_by = name(r.stopped);
     m.call_times = r.call_times;
     m.verified_bytes = r.verified_bytes;
