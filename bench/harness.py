@@ -114,8 +114,8 @@ class Kit:
             timeout=timeout,
             check=False,
         )
-        # Once in thousands of runs Open MPI's launcher says this of ranks that ended well, and names
-        # no rank's code (docs/exit-codes.md). What is read next shows whether the run is complete.
+        # Once in thousands of runs Open MPI's launcher says this of ranks that ended well; it names
+        # no rank's code then (docs/exit-codes.md). What is read next shows if the run is complete.
         said = done.stderr
         well = done.returncode == 1 and "exiting improperly" in said and "xit code" not in said
         if done.returncode != 0 and not well:
