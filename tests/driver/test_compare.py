@@ -3,63 +3,21 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
 from driver import made
-from effio.judge.compare import Comparison, Terms, compare
-from effio.judge.differences import _NO_WORKLOAD
+from driver.sides import FAST, SLOW, cell, night, only, run, side
+from effio.judge.compare import Terms, compare
 from effio.judge.samples import Judged, Side
 from effio.judge.verdicts import NoVerdict, Verdict
 from effio.judge.views import line_text
 from effio.report.comparison import gain_figure, lines_table
 from effio.report.model import Quantity
-from effio.store.reader import Result
-from effio.store.records import Figure, Measurement, Run
-from engines import Engine
-
-CHUNK = {"chunk_bytes": 1024}
-START = "2026-11-20T12:00:00Z"
-
-
-def cell(rate: float, repetition: int = 1, /, **more: Any) -> made.Line:
-    place: dict[str, Any] = {"where": CHUNK, "repetition": repetition}
-    return made.measurement("write", "shared", 1, rate, **(place | more))
-
-
-def run(name: str, cells: Sequence[made.Line], started: str = START, **more: Any) -> Judged:
-    head, *lines = made.checked([made.run_line(started=started, **more), *cells])
-    result = Result(Path(name), Run.model_validate(head), msgspec.convert(lines, list[Measurement]))
-    return Judged(name, Path(name), result)
-
-
-def side(name: str, rates: Sequence[float], **more: Any) -> Side:
-    """A run for each rate, each in its own night."""
-    return Side(name, [
-        run(f"{name}{i}", [cell(rate)], night(name, i), **more) for i, rate in enumerate(rates)
-    ])  # fmt: skip
-
-
-def night(name: str, number: int) -> str:
-    """A night; no two nights of sides with different names are the same."""
-    return (
-        f"{2000 + sum(map(ord, name)) % 100}-{1 + number // 28:02}-{1 + number % 28:02}T20:00:00Z"
-    )
-
-
-FAST, SLOW = (110.0, 111.0, 109.0), (100.0, 101.0, 99.0)
-
-
-def only(comparison: Comparison) -> Verdict:
-    (line,) = comparison.lines
-    return line.verdict
+from effio.store.records import Figure
 
 
 def test_faster_slower_and_how_much() -> None:
@@ -244,51 +202,6 @@ def test_power_is_stated() -> None:
     )
 
 
-def test_lists_of_options_are_workload() -> None:
-    checked, not_ = ({"time": 12.0, "verify": v} for v in (["inside"], []))
-    found = compare(side("a", FAST, options=checked), side("b", SLOW, options=not_))
-    assert found.lines[0].reason == "other workload: --verify inside / –"
-    # A sweep: the chunk is an axis, and what the other side has more of does not matter.
-    some, more = ({"time": 12.0, "chunks": v} for v in ([1024], [1024, 2048]))
-    found = compare(side("a", FAST, options=some), side("b", SLOW, options=more))
-    assert only(found) is Verdict.SLOWER
-
-
-@pytest.mark.parametrize(
-    ("option", "first", "second"),
-    [
-        ("until-ci-least", 10.0, 30.0),
-        ("clock", "automatic", "monotonic"),
-        # `effio run` adds it, with a word for the MPI library.
-        ("tried", "openmpi-4.1", "mpich-4.0"),
-        ("stripe-count", 1, 4),
-    ],
-)
-def test_how_it_is_measured_and_where_is_not_a_workload(
-    option: str, first: object, second: object
-) -> None:
-    one, other = ({"time": 12.0, option: value} for value in (first, second))
-    found = compare(side("a", FAST, options=one), side("b", SLOW, options=other))
-    assert only(found) is Verdict.SLOWER
-
-
-# Options of most benchmarks that are part of the workload. A new shared option is either one of
-# these, or one that may differ between the sides of `effio compare`.
-SHARED_WORKLOAD = {
-    "compressible", "drop-cache", "duplicate", "fsync", "memory-hog", "node-local", "reader",
-    "verify",
-}  # fmt: skip
-
-
-def test_each_shared_option_is_workload_or_not(any_engine: Engine, tmp_path: Path) -> None:
-    described = json.loads(any_engine.alone(["describe"], tmp_path).stdout)
-    names = Counter(o["name"] for b in described["benchmarks"] for o in b["options"])
-    shared = {name for name, count in names.items() if count >= 9}
-    assert shared - _NO_WORKLOAD == SHARED_WORKLOAD
-    # Every name in the list is an option of the engine.
-    assert set(names) >= _NO_WORKLOAD - {"manifest"}  # of older results
-
-
 def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
     """The first run of one side and the last of the other are invalid."""
     bad = cell(1.0, **made.invalid("full"))
@@ -458,33 +371,6 @@ def test_geometric_mean_by_benchmark() -> None:
     assert overall.gain == pytest.approx(1.0)
     # Logarithms ln 2, 0, -ln 2: deviation ln 2, error ln 2/sqrt 3, two freedoms.
     assert overall.high == pytest.approx(2 ** (4.3027 / 3**0.5), rel=1e-3)
-
-
-def test_what_differs_likely_reasons_first() -> None:
-    stripes = {"path": "/data", "type": "lustre", "striping": {"count": 4}}
-    other = side("b", SLOW, file_system=stripes, options={"time": 24.0, "hints": "x"})
-    found = compare(side("a", FAST), other).differences
-    named = [(d.kind, d.name, d.first, d.second) for d in found]
-    assert named[0] == ("storage", "file system", "ext4", "lustre")
-    assert ("option", "hints", "–", "x") in named
-    assert ("option", "time", "12 s", "24 s") in named
-    assert named.index(("option", "hints", "–", "x")) > 2
-    assert not any(d.name == "processor" for d in found)
-
-
-# Alarms ------------------------------------------------------------------------------------------
-
-
-def test_options_of_two_benchmarks_are_not_compared() -> None:
-    """Under "likely reasons first" was every option of both, but not that the benchmarks differ."""
-    other = side("b", SLOW, benchmark="ior", options={"transfer": [1024], "time": 3.0}, ior={})
-    found = compare(side("a", FAST), other).differences
-    assert [(d.kind, d.name, d.first, d.second) for d in found] == [
-        ("run", "benchmark", "b-eff-io", "ior")
-    ]
-    again = side("b", SLOW, options={"time": 13.0})
-    kinds = {d.kind for d in compare(side("a", FAST), again).differences}
-    assert kinds == {"option"}
 
 
 def test_workers_differ_with_the_ranks() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import effio.judge.compare as compare_module
-from driver.test_compare import cell, night, run
+from driver.sides import cell, night, run
 from effio.judge.compare import compare
 from effio.judge.samples import Judged, Side
 

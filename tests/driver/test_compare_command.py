@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from driver import made
 from driver.conftest import Effio
-from driver.test_compare import night
+from driver.sides import night
 from effio.errors import EffioError
 from effio.judge import gather
 from effio.store.folder import Store

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser
 from driver import made
 from driver.campaigns import read_runs
 from driver.drawn import Drawn, drawn
+from driver.sides import night, run
 from driver.test_accept import ior
-from driver.test_compare import night, run
 from driver.test_page_tuning import CALLED, TUNING
 from driver.test_report_b_eff import GB, PAIRS, made_lines
 from effio.campaign.file import Chart

@@ -12,8 +12,8 @@ import pytest
 from driver import made
 from driver.campaigns import read_runs
 from driver.conftest import Effio
+from driver.sides import cell, run
 from driver.test_campaign_page import MB, _run
-from driver.test_compare import cell, run
 from effio.config.site import PeakSettings
 from effio.judge.compare import compare
 from effio.judge.samples import Judged, Side

@@ -112,7 +112,7 @@ def test_flash_io_says_what_a_time_limit_left_out(
         if line.get("name") in FLASH_IO:
             line["detail"]["repetitions_left_out_by_time_limit"] = 3
     texts = [finding.text for finding in _reported(tmp_path, lines).findings]
-    text = "--time-limit was over before all was measured: 3 of 5 repetitions left out."
+    text = "--time-limit was over before all was measured: of 5 repetitions, 3 were left out."
     assert (text in texts) is said
 
 

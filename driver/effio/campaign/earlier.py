@@ -11,7 +11,8 @@ from effio.campaign.expression import Value, meaning
 from effio.campaign.file import Earlier
 from effio.campaign.points import Point
 from effio.store.reader import Result
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement
+from effio.store.values import as_number
 
 _PICKS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "min": min,

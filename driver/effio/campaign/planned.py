@@ -15,7 +15,7 @@ from effio import text as fmt
 from effio.campaign.points import Point
 from effio.engine.program import Command, Engine
 from effio.errors import EffioError
-from effio.store.records import as_count, as_number
+from effio.store.values import as_count, as_number
 
 # Points that one start of the engine plans.
 _AT_ONCE = 1000

@@ -12,7 +12,8 @@ from effio.judge import rules as data
 from effio.judge.rules import Bounds, ResultRow, Rule
 from effio.judge.samples import Judged, key_of
 from effio.store.reader import Result
-from effio.store.records import Figure, FileSystem, Measurement, System, as_count
+from effio.store.records import Figure, FileSystem, Measurement, System
+from effio.store.values import as_count
 
 
 @dataclass(frozen=True)

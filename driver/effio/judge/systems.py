@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from effio.errors import EffioError
 from effio.judge.rules import SystemRow
 from effio.judge.samples import Judged
-from effio.store.records import as_count
+from effio.store.values import as_count
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from rich.text import Text
 from effio import text as fmt
 from effio.cli.terminal import Terminal
 from effio.store import safe_files
-from effio.store.records import as_number
+from effio.store.values import as_number
 
 _LOG_EVERY_SECONDS = 10.0
 _STALE_SECONDS = 4.0

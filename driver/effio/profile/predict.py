@@ -15,7 +15,8 @@ from effio.judge.samples import Judged
 from effio.profile.cost import Cost, Timed, Work, fit
 from effio.profile.model import Profile
 from effio.profile.steps import Imitation, Measures
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement
+from effio.store.values import as_number
 
 # Sizes that differ by less are the same one.
 _ALIKE = 0.1

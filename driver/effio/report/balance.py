@@ -15,8 +15,8 @@ from effio.report.common.system import mpi_name
 from effio.report.model import Axis, Block, Column, Series, table_of
 from effio.report.plots import plot
 from effio.store.reader import Result
-from effio.store.records import as_number
 from effio.store.safe_files import read_text
+from effio.store.values import as_number
 from effio.text import count_of, plain
 
 

@@ -26,11 +26,12 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, member, valid, value_of
+from effio.report.parts import Part, PartsReporter, known, member, out_of_time, valid, value_of
 from effio.report.plots import ScalingPoint, plot, scaling_blocks
 from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement, as_count
+from effio.store.records import Measurement
+from effio.store.values import as_count
 
 # Parts of writing a file, in order, and of reading it.
 _PARTS = {
@@ -202,16 +203,13 @@ def restart_finding(result: Result) -> Finding | None:
 
 
 def left_out_finding(result: Result) -> Finding | None:
-    """What --time-limit left out."""
     options = result.run.options
-    wanted = as_count(options.get("repetitions"))
     counts = [f.detail.get("repetitions_left_out_by_time_limit") for f in result.figures]
     left = max(map(as_count, counts), default=0)
     if not left or options.get("until-ci"):
         return None
-    asked = fmt.count_of(wanted, "repetition")
-    text = f"--time-limit was over before all was measured: {left} of {asked} left out."
-    return Finding(text, "files", "warn")
+    of_them = f"{fmt.count_of(left, 'was', 'were')} left out"
+    return out_of_time(as_count(options.get("repetitions")), of_them, "files")
 
 
 def series_finding(result: Result) -> Finding | None:

@@ -29,7 +29,7 @@ from effio.report.model import (
     Table,
     table_of,
 )
-from effio.report.parts import Part, PartsReporter, known, member, valid, value_of
+from effio.report.parts import Part, PartsReporter, known, member, out_of_time, valid, value_of
 from effio.report.plots import plot
 from effio.store.clean import names_of
 from effio.store.members import having, members_of
@@ -359,7 +359,6 @@ def _spread_finding(result: Result) -> Finding | None:
 
 
 def _left_out_finding(result: Result) -> Finding | None:
-    """What --time-limit left out of a run that ended well."""
     options = result.run.options
     wanted = options.get("repetitions")
     if not options.get("time-limit") or options.get("until-ci") or not isinstance(wanted, int):
@@ -379,9 +378,7 @@ def _left_out_finding(result: Result) -> Finding | None:
     if result.status != "done" or not short:
         return None
     each = ", ".join(f"{name.replace('_', ' ')} has {count}" for name, count in short.items())
-    asked = fmt.count_of(wanted, "repetition")
-    text = f"--time-limit was over before all was measured: of {asked}, {each}."
-    return Finding(text, "results", "warn")
+    return out_of_time(wanted, each, "results")
 
 
 class IorReporter(PartsReporter):

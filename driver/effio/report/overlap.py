@@ -30,7 +30,8 @@ from effio.store.evidence import evidence_of, short_of
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, as_count
+from effio.store.records import Measurement
+from effio.store.values import as_count
 
 # As the engine counts it (docs/definitions/overlap.md).
 _WHOLLY = 0.9

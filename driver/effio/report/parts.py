@@ -15,7 +15,8 @@ from effio.report.model import Block, Figure, Finding, Quantity, Section, Table
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, as_count
+from effio.store.records import Measurement
+from effio.store.values import as_count
 
 # What a report is made of: a result, or what a benchmark's own module makes of it.
 Subject = TypeVar("Subject")
@@ -52,6 +53,13 @@ def shown(makers: Sequence[Maker[Subject]], subject: Subject) -> list[Block]:
 def sections_of(parts: Sequence[Part[Subject]], subject: Subject) -> list[Section]:
     made = [(part, shown(part.blocks, subject)) for part in parts]
     return [Section(p.id, p.title, blocks, show=p.show) for p, blocks in made if blocks]
+
+
+def out_of_time(asked: int, of_them: str, place: str) -> Finding:
+    """What --time-limit left out of a run. `of_them` says it of the repetitions."""
+    count = fmt.count_of(asked, "repetition")
+    text = f"--time-limit was over before all was measured: of {count}, {of_them}."
+    return Finding(text, place, "warn")
 
 
 class PartsReporter:

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from effio.shipped import shipped_with_effio
-from effio.store.records import MAX_NUMBER, MAX_TEXT, Figure, Measurement, Run
+from effio.store.records import Figure, Measurement, Run
+from effio.store.values import MAX_NUMBER, MAX_TEXT
 
 Field = Mapping[str, Any]
 Fields = Mapping[str, Field]
@@ -22,7 +23,7 @@ _STORED = "schemas/fields-1.json"
 
 
 def _number(value: object) -> float | None:
-    # As records.as_number; a whole number stays one.
+    # As values.as_number; a whole number stays one.
     if type(value) is not int and type(value) is not float:
         return None
     return value if -MAX_NUMBER <= value <= MAX_NUMBER else None

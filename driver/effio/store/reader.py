@@ -26,15 +26,9 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
 from effio.store.notes import NO_NOTES, Notes, tags_of
-from effio.store.records import (
-    NOTHING_DONE,
-    End,
-    Figure,
-    Measurement,
-    Run,
-    with_plain_values,
-)
+from effio.store.records import NOTHING_DONE, End, Figure, Measurement, Run
 from effio.store.run_record import CampaignPart, RunRecord
+from effio.store.values import with_plain_values
 
 MAX_FILE_BYTES = 4 << 30
 MAX_LINE_BYTES = 32 << 20

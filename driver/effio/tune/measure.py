@@ -15,9 +15,10 @@ from effio.launch.choose import NoLauncherError
 from effio.launch.live import LiveView
 from effio.store.evidence import is_reading
 from effio.store.reader import Result, ResultError
-from effio.store.records import Measurement, as_count
+from effio.store.records import Measurement
 from effio.store.run_record import CampaignPart
 from effio.store.tidy import tidy
+from effio.store.values import as_count
 from effio.tune.folder import TuningFolder
 from effio.tune.search import Reading, StoppedError, Trial
 from effio.tune.setting import DEFAULT, Group, Setup

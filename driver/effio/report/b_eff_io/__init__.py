@@ -51,7 +51,7 @@ from effio.report.model import (
 from effio.report.parts import Finder, Part, found, sections_of
 from effio.store.evidence import Place, evidence_of, place_of
 from effio.store.reader import Result
-from effio.store.records import as_number
+from effio.store.values import as_number
 
 # The most that writing the whole memory takes on a balanced system.
 _BALANCED_SECONDS = 600

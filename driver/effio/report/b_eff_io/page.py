@@ -16,9 +16,9 @@ from effio.report.common.precision import interval_of_rounds
 from effio.report.model import Axis, Cell, Column, Panel, Series, Table, table_of
 from effio.report.model import Figure as Plot
 from effio.report.plots import means, plot
-from effio.store import records
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Spread
+from effio.store.values import as_count
 
 ACCESSES = ("write", "rewrite", "read")
 TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
@@ -27,8 +27,8 @@ POSITIONS = {1: 1.0, 2: 2.0, 3: 4.0, 4: 5.0, 5: 7.0, 6: 8.0, 7: 10.0}
 PAIRS = ((1, 2), (3, 4), (5, 6))
 
 
-def partition_of(m: Measurement | records.Figure) -> int:
-    return records.as_count(m.where.get("partition"))
+def partition_of(m: Measurement | Figure) -> int:
+    return as_count(m.where.get("partition"))
 
 
 def rate_of(m: Measurement) -> float | None:
@@ -37,7 +37,7 @@ def rate_of(m: Measurement) -> float | None:
     return value if m.valid and value is not None and value >= 0 else None
 
 
-def value_or_none(figure: records.Figure | None) -> float | None:
+def value_or_none(figure: Figure | None) -> float | None:
     return figure.metric.value if figure is not None else None
 
 
@@ -134,13 +134,13 @@ class Run:
         name = fmt.count_of(self.ranks(partition), "rank")
         return name if self._alike[self.ranks(partition)] == 1 else f"{name} (no. {partition})"
 
-    def figures(self, name: str, partition: int) -> Sequence[records.Figure]:
+    def figures(self, name: str, partition: int) -> Sequence[Figure]:
         return self._figures.get((name, partition), [])
 
-    def type_rate(self, partition: int, access: str, pattern: str) -> records.Figure | None:
+    def type_rate(self, partition: int, access: str, pattern: str) -> Figure | None:
         return next(iter(self._types.get((partition, access, pattern), [])), None)
 
-    def average(self, access: str, partition: int) -> records.Figure | None:
+    def average(self, access: str, partition: int) -> Figure | None:
         """The average of an access of a partition."""
         averages = self.figures("access_bandwidth", partition)
         return next((f for f in averages if f.where.get("access") == access), None)

@@ -11,7 +11,8 @@ from effio.report.common.names import cell_name, unique
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.members import members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement
+from effio.store.values import as_number
 
 # Backends that open files through MPI-IO, which is what hints are for.
 _WITH_HINTS = frozenset({"mpiio", "hdf5", "pnetcdf", "netcdf4"})

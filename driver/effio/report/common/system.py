@@ -14,7 +14,8 @@ from effio.report.common.repeat import repeat_lines
 from effio.report.model import Column, Finding, Section, Table
 from effio.store.option_values import option_text, settings_text, value_text
 from effio.store.reader import Result
-from effio.store.records import ClockSkew, as_count, as_number
+from effio.store.records import ClockSkew
+from effio.store.values import as_count, as_number
 
 
 def _facts(title: str, *rows: tuple[str, object]) -> Table:

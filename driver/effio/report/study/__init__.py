@@ -35,7 +35,8 @@ from effio.store.evidence import place_of as place_of_bytes
 from effio.store.members import Members, members_of, run_members
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, with_plain_values
+from effio.store.records import Measurement
+from effio.store.values import with_plain_values
 
 
 def cells_of(

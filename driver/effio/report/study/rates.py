@@ -18,7 +18,7 @@ from effio.report.plots import means, plot
 from effio.store.members import members_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import as_number
+from effio.store.values import as_number
 
 
 @dataclass(frozen=True)
