@@ -26,7 +26,7 @@ run: setup
 setup:
 	@scripts/setup
 
-# Ninja counts the processors itself; from make's flags it would learn of two.
+# Ninja uses all processors; make's flags could limit it to two jobs.
 engine:
 	@MAKEFLAGS= scripts/build release
 

@@ -25,7 +25,8 @@ sigset_t stop_signals() {
     return set;
 }
 
-/// Ends a wait for signals. It comes from this process; from others it is one that asks to stop.
+/// The signal with which this process ends the sentinel's wait. From another process it asks the
+/// run to stop.
 constexpr int wake = SIGUSR1;
 
 /// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if

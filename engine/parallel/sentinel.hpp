@@ -36,7 +36,7 @@ class Sentinel {
 
     /// `stop` is set when a signal asks the run to stop; a second signal ends the job at once.
     Sentinel(Session& session, std::atomic<bool>& stop, Settings settings);
-    /// Does not wait for the next look.
+    /// Ends the thread at once, without waiting for its next look.
     ~Sentinel();
     Sentinel(const Sentinel&) = delete;
     Sentinel& operator=(const Sentinel&) = delete;

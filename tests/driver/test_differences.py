@@ -28,9 +28,6 @@ def test_what_differs_likely_reasons_first() -> None:
     assert not any(d.name == "processor" for d in found)
 
 
-# Alarms ------------------------------------------------------------------------------------------
-
-
 def test_options_of_two_benchmarks_are_not_compared() -> None:
     """Under "likely reasons first" was every option of both, but not that the benchmarks differ."""
     other = side("b", SLOW, benchmark="ior", options={"transfer": [1024], "time": 3.0}, ior={})

@@ -121,8 +121,8 @@ def command(
 
 
 def _check(ctx: click.Context, trend: Trend) -> None:
-    """Ends with the exit code of the last levels. That nothing was searched is not that nothing
-    was found."""
+    """Ends with the exit code of the last levels. If no value could be searched, the check does
+    not pass."""
     if trend.missing:
         raise environment_error(f"--check decides nothing: {trend.missing}")
     if trend.not_searched:

@@ -46,7 +46,7 @@ def fault_of(error: Exception) -> str:
     if isinstance(error, TypeError | AttributeError):
         return "a value is of another kind"
     if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError):
-        return "a number in it cannot be read"  # Python's own words name its functions
+        return "a number in it cannot be read"  # Python's message names its functions
     return str(error)
 
 
@@ -54,8 +54,8 @@ NO_RATE = "left out, because it has no rate that is a number above 0: "
 
 
 def without_rate(names: Iterable[str]) -> tuple[str, ...]:
-    """The note on rows of a file that are not imported. What is not said to be missing counts as
-    never measured."""
+    """The note on rows of a file that are not imported. Without it they would look as if they
+    had not been measured."""
     times = Counter(names)
     texts = [name if n == 1 else f"{name} ({n} times)" for name, n in times.items()]
     return (NO_RATE + ", ".join(texts),) if texts else ()

@@ -49,7 +49,7 @@ class Terms:
         transfer_bytes."""
         names = {name.replace("-", "_") for name in self.across} | self.across
         if "ranks" in names:
-            names = names | {"workers"}  # ranks times threads; that --threads differs is seen
+            names = names | {"workers"}  # ranks times threads; other --threads are listed
         return frozenset(names | {f"{name}_bytes" for name in names})
 
 

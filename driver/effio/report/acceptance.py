@@ -27,7 +27,7 @@ def summary_text(acceptance: Acceptance) -> str:
     for ruling in Ruling:
         found = [o for o in acceptance.outcomes if o.ruling is ruling]
         projected = sum(o.projection is not None for o in found)
-        # What is promised was not measured: the whole must not look as if it was.
+        # A projected value was not measured, and the first line must say so.
         marked = f" ({projected} projected, not measured)" if projected else ""
         counts += [f"{len(found)} {ruling.text}{marked}"] if found else []
     return f"{acceptance.verdict}: {', '.join(counts)}"

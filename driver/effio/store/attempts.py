@@ -93,7 +93,8 @@ class Attempt:
 
 
 class Ending(Struct, frozen=True, array_like=True):
-    """What decides of the outcome of a run. No model: of the index there are thousands."""
+    """How a run ended, as the index keeps it. Not a pydantic model, because a large store has
+    thousands."""
 
     status: str
     exit_code: int

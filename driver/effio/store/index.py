@@ -190,7 +190,7 @@ class Index:
         ]
 
     def faults(self) -> list[str]:
-        """Why results of runs cannot be used, as `entries` says it; without the runs."""
+        """The faults of the runs, as in `entries`; entries are not made for it."""
         self._refresh()
         return [fault for name in self._order if (fault := self._known[name].fault)]
 

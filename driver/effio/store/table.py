@@ -167,7 +167,7 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-# A terminal that shows the file would obey them, and a reader may end at NUL.
+# Terminals obey control characters, and some readers end at NUL.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 

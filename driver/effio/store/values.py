@@ -34,7 +34,7 @@ Count = Annotated[int, Field(strict=True, ge=0, le=_MOST), Meta(ge=0, le=_MOST)]
 Whole = Annotated[int, Meta(ge=-_MOST - 1, le=_MOST)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
-# With its zone: without one it is not known when that was.
+# With its time zone: without one the moment is not known.
 _TIME = re.compile(
     r"(?:19|[2-9][0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
     r"(?:Z|[+-][0-9]{2}:[0-9]{2})\Z"

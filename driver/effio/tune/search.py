@@ -431,7 +431,7 @@ def _held(chosen: Setup, groups: Sequence[Confirmed], fault: str) -> tuple[Setup
     gained = [c.group for c in groups if c.verdict is Verdict.FASTER]
     lost = [c.group for c in groups if c.verdict is Verdict.SLOWER]
     if not gained:
-        # That chance explains a difference is not that there is none.
+        # A difference that chance can explain may still be there.
         shown = "was slower" if lost and len(lost) == len(groups) else "was not shown to be faster"
         return Setup(), "nothing helps", f"what looked best {shown} when it was run again"
     if lost and chosen.job != DEFAULT:
