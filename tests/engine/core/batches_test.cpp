@@ -36,6 +36,12 @@ TEST(Batches, a_slice_has_four_calls_of_a_worker) {
               "calls in 10 s");
 }
 
+TEST(Batches, a_call_of_one_of_four_workers_is_a_quarter_of_a_call) {
+    EXPECT_EQ(batches_of(TimeSeries(1.0 / 64, {1}), 0.01, 0.25).none,
+              "it takes 20 slices of at least 15.6 ms and 4 calls of each worker; the pass had "
+              "0.25 calls in 10 ms");
+}
+
 TEST(Batches, what_is_over_at_once_has_none) {
     const TimeSeries series(1.0 / 64, {5});
     EXPECT_NE(batches_of(series, 0.01, 1000).none, "");
