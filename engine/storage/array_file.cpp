@@ -188,10 +188,4 @@ Status check_variable(const std::string& path, const ArraySchema& schema, std::s
                     fmt::format("variable '{}' has another type than expected", name));
 }
 
-Error too_short(const std::string& path, std::int64_t bytes, std::int64_t needed) {
-    return io_error(
-        "check the size", path,
-        fmt::format("the file is too short: {} of {}", exact_size(bytes), exact_size(needed)));
-}
-
 }  // namespace effio

@@ -225,6 +225,5 @@ Error missing_variable(const std::string& path, const ArrayVariable& variable);
 /// A variable was found with these extents, and with the type that the reader expects or another.
 Status check_variable(const std::string& path, const ArraySchema& schema, std::size_t variable,
                       const std::vector<std::int64_t>& extents, bool same_type);
-Error too_short(const std::string& path, std::int64_t bytes, std::int64_t needed);
 
 }  // namespace effio

@@ -51,7 +51,8 @@ struct BackendInfo {
     Status (*load)() = nullptr;
 };
 
-/// One backend of an interface; a new one is a row of a table in backends.cpp.
+/// One backend of an interface; a new one is a row of a table in backends.cpp or, if it has
+/// a format, in format_backends.cpp.
 template <class Interface>
 struct Backend : BackendInfo {
     /// `room` is null unless the backend is sim.

@@ -12,6 +12,12 @@ std::string counted_in_data(std::string_view name) {
                        name);
 }
 
+Error too_short(const std::string& path, std::int64_t bytes, std::int64_t needed) {
+    return io_error(
+        "check the size", path,
+        fmt::format("the file is too short: {} of {}", exact_size(bytes), exact_size(needed)));
+}
+
 Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                            Result<std::int64_t>& moved) const {
     Error error = moved ? io_error(call_name(form, write), path_,

@@ -331,4 +331,7 @@ class Storage {
     Session& session_;
 };
 
+/// The error of a file that ends before the bytes that its reader needs.
+Error too_short(const std::string& path, std::int64_t bytes, std::int64_t needed);
+
 }  // namespace effio
