@@ -296,7 +296,8 @@ def all_plain(texts: Sequence[str]) -> Sequence[str]:
     text = "".join(texts)
     if text.isascii() and text.isprintable() and max(map(len, texts), default=0) <= _LONGEST:
         return texts
-    return [plain(text) for text in texts]
+    clean = {text: plain(text) for text in set(texts)}
+    return [clean[text] for text in texts]
 
 
 def encodable(text: str) -> str:

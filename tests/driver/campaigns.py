@@ -36,9 +36,9 @@ def runs_of(effio: Effio, campaign: str = "s") -> list[Path]:
 def read_runs(root: Path, campaign: str, every: bool = False) -> CampaignRuns:
     """What the pages of a campaign are made of, from the files of its runs instead of the index."""
     found = []
-    for folder in counting_of(attempts_in(Store(root)), campaign, every):
+    for one in counting_of(attempts_in(Store(root)), campaign, every):
         with contextlib.suppress(ResultError):
-            found.append(claimed(read_run(folder.result_path, {})))
+            found.append(claimed(read_run(one.folder.result_path, {})))
     return CampaignRuns(found)
 
 

@@ -18,7 +18,7 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.report.listing import line_of
-from effio.store.folder import Store
+from effio.store.folder import RunFolder, Store
 from effio.store.index import Entry, Index, place_of
 from effio.store.table import TABLES
 from patience import SECONDS
@@ -60,6 +60,20 @@ def test_a_folder_is_read_once(root: Path, opened: Opened) -> None:
     second, read = opened()
     assert read == []
     assert [e.line for e in second] == [e.line for e in first]
+
+
+def test_a_changed_turn_is_noticed(root: Path, opened: Opened) -> None:
+    """The numbers of a run of interference depend on the results of its turns."""
+    run = sorted(root.iterdir())[3]
+    turn = run / "result.turns" / "1" / "group-0" / "result.jsonl"
+    turn.parent.mkdir(parents=True)
+    shutil.copy(run / "result.jsonl", turn)
+    RunFolder(run).seal()
+    assert opened()[1] == [12]
+    assert opened()[1] == []
+    turn.write_bytes(turn.read_bytes() + b"\n")
+    assert opened()[1] == [1]
+    assert opened()[1] == []
 
 
 def test_only_named_runs_are_looked_at(root: Path) -> None:

@@ -5,6 +5,7 @@ read every file: of damaged, changed, copied and foreign runs as well."""
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -18,6 +19,7 @@ import pytest
 from driver import made
 from driver.campaigns import read_runs
 from driver.conftest import Effio
+from effio.campaign.state import counting_of_unit, state_by
 from effio.errors import EffioError
 from effio.judge import gather
 from effio.report.claims import claimed
@@ -297,6 +299,38 @@ def test_a_damaged_run_is_compared_once(
     _kept(runs[3] / "stdout.log", _turned)
     assert counting() == names
     assert compared[RUNS + 1 :] == [runs[3]]
+
+
+def test_only_attempts_that_are_not_alone_are_compared(
+    root: Path, indexed: Callable[[], Indexed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a single attempt at a point it does not matter whether its logs have changed."""
+    compared: set[str] = set()
+    real = reading.are_as_sealed
+
+    def noted(sealed: bytes, folder: bytes) -> bool:
+        compared.add(os.fsdecode(os.path.basename(folder)))  # noqa: PTH119
+        return real(sealed, folder)
+
+    monkeypatch.setattr("effio.store.index.are_as_sealed", noted)
+    assert len(indexed().gathered(["sweep"], print)) == RUNS
+    assert compared == set()
+    runs = {run.name for run in root.iterdir()}
+    _again(sorted(root.iterdir())[3])
+    assert len(indexed().gathered(["sweep"], print)) == RUNS
+    assert compared == {sorted(runs)[3], *({run.name for run in root.iterdir()} - runs)}
+
+
+def test_a_single_attempt_counts_as_all_attempts_decide_it() -> None:
+    ends = (None, ("done", 0, ""), ("io_error", 3, ""), ("interrupted", 4, ""))
+    for state, end, damage in itertools.product(("done", "newer", "failed"), ends, ("", "torn")):
+        for has_record in {True, end is not None}:
+            if damage and end is None and state != "done":
+                continue  # never finished, and so not damaged
+            outcome = attempts.Ending(*end) if end is not None else None
+            facts = attempts.Facts(has_record=has_record, outcome=outcome, damage=damage)
+            one = attempts.KnownAttempt(Path(), "run", state, facts)
+            assert counting_of_unit([one]) is state_by([one])[1]
 
 
 def test_many_processes_read_what_one_reads(effio: Effio) -> None:

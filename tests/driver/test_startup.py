@@ -35,6 +35,7 @@ def test_a_command_imports_no_package_that_it_does_not_need(with_engine: Effio) 
         (("show", "last"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("table", "last"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("runs",), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
+        (("query", "SELECT 1"), {"numpy", "scipy", *_CAMPAIGNS, *_PAGES, "effio.report.claims"}),
         (("run", "ior", "--help"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES}),
         (("run", "b-eff-io", *sim, "--ranks=1", "--quiet"), {"matplotlib", "duckdb"}),
         (("show", "last"), {"effio.campaign.points", "matplotlib", "duckdb"}),

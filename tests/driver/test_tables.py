@@ -12,7 +12,7 @@ import pty
 import re
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
@@ -34,7 +34,15 @@ from effio.cli.show import print_report, tables_of
 from effio.cli.tables import print_table
 from effio.report.build import load, report_of
 from effio.report.claims import Number
-from effio.report.model import Cell, Column, Quantity, Table, table_of
+from effio.report.model import (
+    AxisValue,
+    Cell,
+    Column,
+    Quantity,
+    RunNames,
+    Table,
+    table_of,
+)
 from effio.report.points import Point
 from effio.report.texts import Form, written
 from effio.report.tuning import tuning_section
@@ -44,6 +52,25 @@ WIDTHS = (60, 80, 120, 200)
 
 
 # Where things go ---------------------------------------------------------------------------------
+
+
+def test_cells_that_are_shown_together_look_as_each_alone() -> None:
+    """Equal cells are shown once; but 1, 1.0 and true are equal, as are 0.0 and -0.0."""
+    some: list[Sequence[Cell]] = [
+        ["a", "b", "a"], [AxisValue("transfer", 65536), AxisValue("transfer", "1MiB")],
+        [1, 2, 1], [1.5, 1.5, 0.0, -0.0], [-0.0, 0.0], [1.5, float("nan"), 1.5], [True, 1, 1.0],
+        [0, False, 0.0, None, ""], [None, None], [Quantity(1e6, "B/s"), None], [],
+        [RunNames(["one", "two"]), "three"],
+    ]  # fmt: skip
+    columns = [
+        Column("plain"), Column("count", "1"), Column("rate", "B/s"), Column("share", "1", "%", 3),
+        Column("exact", exact=True), Column("time", "s", "ms"),
+    ]  # fmt: skip
+    for column in columns:
+        for cells in some:
+            if column.shown and not all(isinstance(cell, (int, float)) for cell in cells):
+                continue
+            assert list(column.show_all(cells)) == [column.show(cell) for cell in cells]
 
 
 def _drawn(fields: list[Field], width: int | None) -> str:

@@ -52,6 +52,8 @@ class NamesOfStep:
     step: Step
     settings: Settings
     info: BenchmarkInfo | None
+    # Of options that many points have: how identities spell them (points.py).
+    forms: dict[tuple[str, type, Value], str | None] = field(default_factory=dict)
 
     @cached_property
     def written(self) -> dict[str, Value]:
@@ -130,7 +132,7 @@ class Names(Mapping[str, Known]):
     def found(self, name: str) -> Known:
         """The value of a name that the file defines."""
         written = self._written[name]
-        if not isinstance(written, str):
+        if not isinstance(written, str) or not ("{" in written or "}" in written):
             return written
         if name in self._asked:
             way = " -> ".join([*self._asked[self._asked.index(name) :], name])

@@ -58,14 +58,13 @@ class Point:
     @cached_property
     def identity(self) -> str:
         """All that is measured: options that say what the engine does anyway do not count."""
-        info = self.names.info
         what = {
             "step": self.step.name,
             "benchmark": self.step.benchmark,
             "options": sorted(
                 (name, form)
                 for name, value in self.options.items()
-                if (form := _normal(name, value, info)) is not None
+                if (form := _form_of(name, value, self.names.of_step)) is not None
             ),
             "late": sorted(self.late.items()),
             "earlier": {k: e.model_dump() for k, e in sorted(self.step.earlier.items())},
@@ -153,6 +152,13 @@ def _word(name: str, value: Value) -> list[str]:
     if isinstance(value, bool):
         return [f"--{name}"] if value else []
     return [f"--{name}={spelled(value)}"]
+
+
+def _form_of(name: str, value: Value, of: NamesOfStep) -> str | None:
+    key = name, type(value), value
+    if key not in of.forms or value == 0:  # 0.0 is equal to -0.0
+        of.forms[key] = _normal(name, value, of.info)
+    return of.forms[key]
 
 
 def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:

@@ -40,6 +40,8 @@ _STARTED = re.compile(r"^\d{8}T\d{6}Z-")
 _ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}(?:[0-9a-f]{8})?-r\d+)(?:-(\d+))?")
 
 UnitState = Literal["to do", "done", "failed"]
+# States of a run that is done unless it is damaged.
+_WHOLE = ("done", "newer")
 # What the next call does again without being asked: nothing was wrong with the point itself.
 _AGAIN = frozenset({ExitCode.INTERRUPTED, ExitCode.ENVIRONMENT, ExitCode.RESULTS})
 
@@ -272,7 +274,7 @@ def state_by(attempts: Sequence[Attempt]) -> tuple[UnitState, Attempt | None]:
     damage = ""
     for one in attempts:
         damage = one.damage
-        if one.state in ("done", "newer") and not damage:
+        if one.state in _WHOLE and not damage:
             return "done", one
     if damage:
         return "to do", attempts[-1]
@@ -281,6 +283,15 @@ def state_by(attempts: Sequence[Attempt]) -> tuple[UnitState, Attempt | None]:
         return "to do", last
     again = ExitCode.of_status(last.outcome.status) in _AGAIN
     return ("to do" if again or last.outcome.exit_code in _AGAIN else "failed"), last
+
+
+def counting_of_unit(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The attempt that counts. Of a single one it does not matter whether its files are damaged,
+    so that they need not be compared."""
+    if len(attempts) > 1:
+        return state_by(attempts)[1]
+    (one,) = attempts
+    return one if one.state in _WHOLE or one.has_record else None
 
 
 def end_of(attempt: Attempt) -> tuple[ExitCode, str]:

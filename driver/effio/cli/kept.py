@@ -10,14 +10,15 @@ import click
 
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
-from effio.report.indexed import Known
-from effio.report.listing import line_of
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
 
 if TYPE_CHECKING:
     from effio.cli.tables import Shorten  # with rich, which not every command needs
+    from effio.report.indexed import Known
+    from effio.store.reader import Result, ResultError
+    from effio.store.reading import Line
 
 # Reading this many takes long enough for a message.
 _MANY = 1000
@@ -26,13 +27,19 @@ _MANY = 1000
 _WORTH_ASKING = 500
 
 
+def _line_of(folder: RunFolder, result: Result | ResultError) -> Line:
+    from effio.report.listing import line_of  # not where all runs are known already
+
+    return line_of(folder, result)
+
+
 def opened_index(ctx: click.Context) -> Index:
     def reading(count: int) -> None:
         if count >= _MANY:
             quicker = "; the next time is quicker" if index.is_kept else ""
             say(f"reading {count} runs that are new or have changed{quicker}")
 
-    index = Index(Store(runs_directory(ctx)), line_of, reading, say)
+    index = Index(Store(runs_directory(ctx)), _line_of, reading, say)
     return index
 
 
@@ -45,6 +52,8 @@ def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Kn
     index = opened_index(ctx)
     entries = index.entries(with_sealed=True, names=names)
     index.close()
+    from effio.report.indexed import Known
+
     return {one.id: Known(one, one.attempt()) for one in entries}
 
 

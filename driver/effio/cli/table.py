@@ -52,8 +52,8 @@ def command(
     indexed = Indexed(store, lambda: opened_index(ctx))
     claimed = indexed.everything(say) if not runs and not value and store.root.is_dir() else None
     if claimed is None:
-        kept = [str(store.root)] if store.folders() else []  # the first call finds no store
-        words = list(runs) or kept
+        # The first call finds no store.
+        words = list(runs) or ([str(store.root)] if store.folders() else [])
         if value:
             points = points_of(indexed.judged(words, say), axes, value)
         else:

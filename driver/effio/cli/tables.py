@@ -48,10 +48,13 @@ def _kept(table: Table) -> set[int]:
     return {i for i in kept if not table.columns[i].extra}
 
 
-def _text(column: Column, cell: Cell, shorten: Shorten | None) -> str:
-    if shorten is not None and isinstance(cell, RunNames):
-        return cell.shortened(shorten)
-    return column.show(cell)
+def _texts(column: Column, cells: Sequence[Cell], shorten: Shorten | None) -> Sequence[str]:
+    if shorten is None or RunNames not in set(map(type, cells)):
+        return column.show_all(cells)
+    return [
+        cell.shortened(shorten) if isinstance(cell, RunNames) else column.show(cell)
+        for cell in cells
+    ]
 
 
 def _fields(
@@ -63,10 +66,9 @@ def _fields(
         if column.group or column.name == "unit in CSV" or all(c in (None, "") for c in cells):
             continue
         kinds = set(map(type, cells))
-        texts = cells if kinds == {str} else [_text(column, cell, shorten) for cell in cells]
         yield Field(
             fmt.plain(column.title),
-            fmt.all_plain(texts),
+            fmt.all_plain(_texts(column, cells, shorten)),
             column.is_number,
             i in kept,
             column.below,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from effio.campaign.expression import spelled
-from effio.campaign.state import FOLDER, scale_of, series_name, state_by
+from effio.campaign.state import FOLDER, counting_of_unit, scale_of, series_name
 from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.home import expanded
@@ -107,20 +107,25 @@ def _meant(word: str, names: Sequence[str]) -> str | None:
 
 def counting(
     attempts: Iterable[Attempt], wanted: Callable[[Attempt], bool], every: bool = False
-) -> list[RunFolder]:
+) -> list[Attempt]:
     """Those that are wanted and have a result; of a campaign's runs, unless `every` is wanted, the
     attempts that count, one for each point and repetition."""
     found: dict[tuple[object, ...], list[Attempt]] = {}
     for one in attempts:
         if wanted(one):
             part = None if every else one.part
-            unit = (part.name, part.step, part.point, part.repetition) if part else (one.folder.id,)
+            unit = unit_of(part) if part else (one.id,)
             found.setdefault(unit, []).append(one)
-    chosen = (state_by(some)[1] for some in found.values())
-    return [one.folder for one in chosen if one is not None and one.folder.has_result]
+    chosen = map(counting_of_unit, found.values())
+    return [one for one in chosen if one is not None and one.has_result]
 
 
-def counting_of(attempts: Iterable[Attempt], campaign: str, every: bool = False) -> list[RunFolder]:
+def unit_of(part: CampaignPart) -> tuple[object, ...]:
+    """The point of a campaign in one of its repetitions, at which there may be several attempts."""
+    return part.name, part.step, part.point, part.repetition
+
+
+def counting_of(attempts: Iterable[Attempt], campaign: str, every: bool = False) -> list[Attempt]:
     """The attempts of a campaign that count; with `every` all that have a result, of every call of
     a campaign that measures anew each time."""
 
@@ -155,18 +160,25 @@ def part_of_campaign(
 def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[Path]:
     """Results that a word means. `attempts`: the runs of the store, from their files or from its
     index."""
+    return [_file_of(one) for one in _meant_by(word, store, attempts)]
+
+
+def _file_of(one: Path | Attempt) -> Path:
+    return one.folder.result_path if isinstance(one, Attempt) else one
+
+
+def _meant_by(word: str, store: Store, attempts: Attempts) -> Sequence[Path | Attempt]:
+    """Runs of the store where a word means several of them, and other results."""
     must_have_name(word)
     path = expanded(word)
     if not is_place(word) and (name := campaign_meant(word, store)) is not None:
-        return _files(counting_of(attempts(store), name))
+        return counting_of(attempts(store), name)
     if not path.exists() and word.startswith(_TAG):
-        return _files(counting(attempts(store), lambda one: word.removeprefix(_TAG) in one.tags))
+        return counting(attempts(store), lambda one: word.removeprefix(_TAG) in one.tags)
     if path.is_dir() and not (path / RESULT).is_file() and not (path / RECORD).is_file():
         return list(result_files(path))
     if not path.exists() and "," in word:
-        return [
-            file for part in word.split(",") if part for file in files_of(part, store, attempts)
-        ]
+        return [one for part in word.split(",") if part for one in _meant_by(part, store, attempts)]
     if not path.exists() and (part := part_of_campaign(word, store, attempts)) is not None:
         campaign, axis, value = part
 
@@ -176,7 +188,7 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
                 return False
             return value in (spelled(of.axes[axis]), str(of.axes[axis]))
 
-        return _files(counting(attempts(store), wanted))
+        return counting(attempts(store), wanted)
     try:
         found = store.find(word)
     except EffioError:
@@ -188,12 +200,8 @@ def files_of(word: str, store: Store, attempts: Attempts = attempts_in) -> list[
             ) from None
         if copied is None:
             raise
-        return _files(counting_of(attempts(store), copied))
+        return counting_of(attempts(store), copied)
     return [found.result_path if isinstance(found, RunFolder) else found]
-
-
-def _files(folders: Iterable[RunFolder]) -> list[Path]:
-    return [folder.result_path for folder in folders]
 
 
 _Run = TypeVar("_Run", bound="Gathered")
@@ -218,31 +226,38 @@ def judged(
 ) -> list[Judged]:
     """The runs that the words mean, by the time of their start. A file that cannot be read is
     reported and left out, unless it was named itself."""
-    return gathered(words, store, report, read_run)
+    return gathered(words, store, report, read_source)
+
+
+def read_source(source: Path | Attempt, labels: Mapping[str, str]) -> Judged:
+    return read_run(_file_of(source), labels)
 
 
 def gathered(
     words: Sequence[str],
     store: Store,
     report: Callable[[str], None],
-    read: Callable[[Path, Mapping[str, str]], _Run],
+    read: Callable[[Path | Attempt, Mapping[str, str]], _Run],
     attempts: Attempts = attempts_in,
 ) -> list[_Run]:
-    """As `judged`. `read` makes a run of a result file and the labels that were given with it."""
-    found: dict[Path, _Run] = {}
+    """As `judged`. `read` makes a run of a result file, or of a run of the store, and the labels
+    that were given with it."""
+    found: dict[str, _Run] = {}
+    above = str(store.root / RESULT).removesuffix(RESULT)
     for word in words:
         labels, name = labelled(word)
-        files = files_of(name, store, attempts)
-        for file in files:
+        sources = _meant_by(name, store, attempts)
+        for source in sources:
             if len(found) > MOST_RUNS:
                 raise too_many()
+            place = f"{above}{source.id}/{RESULT}" if isinstance(source, Attempt) else str(source)
             try:
-                found[file] = read(file, labels)
+                found[place] = read(source, labels)
             except EffioError as error:
-                if len(files) == 1:
+                if len(sources) == 1:
                     raise
                 report(f"left out: {error.message}")
-        if not files:
+        if not sources:
             raise EffioError(f"there is no run in {name}")
     runs = sorted(found.values(), key=lambda run: (run.started, run.name))
     return _distinct(without_copies(runs, report))
@@ -299,7 +314,7 @@ def side(
     attempts: Attempts = attempts_in,
 ) -> Side:
     """Named as the user named it, without the folders above."""
-    runs = gathered([word], store, report, read_run, attempts)
+    runs = gathered([word], store, report, read_source, attempts)
     label = labelled(word)[1].rstrip("/")
     part = part_of_campaign(label, store, attempts)
     parts = [run.result.part for run in runs]

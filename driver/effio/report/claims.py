@@ -64,17 +64,21 @@ class Claim(Struct, frozen=True, array_like=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A run with its claim. `options` are empty for a run of a campaign, whose axes are its
-    labels."""
+    """A run with its claim. `place`: its path. `options` are empty for a run of a campaign, whose
+    axes are its labels."""
 
     name: str
-    path: Path
+    place: str
     benchmark: str
     part: CampaignPart | None
     ranks: int
     claim: Claim
     labels: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        return Path(self.place)
 
     @property
     def started(self) -> str:
@@ -174,7 +178,7 @@ def claimed(run: Judged) -> Claimed:
     part = result.part
     return Claimed(
         run.name,
-        run.path,
+        str(run.path),
         result.benchmark,
         part,
         result.run.system.ranks,

@@ -5,7 +5,7 @@ runs as `gather.judged` reads, without reading them."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from effio.report import claims
 from effio.report.claims import Claimed, Number
 from effio.report.listing import NUMBER
 from effio.store.attempts import Attempt, KnownAttempt
-from effio.store.folder import RESULT, RunFolder, Store
+from effio.store.folder import RESULT, Store
 from effio.store.index import Entry, Index
 
 # This many results are read before the index is opened, which takes longer than reading a few.
@@ -36,7 +36,7 @@ class Known(NamedTuple):
         return claims.read(line[NUMBER]).number if line[NUMBER] else None
 
     def claimed(
-        self, name: str = "", path: Path | None = None, labels: Mapping[str, str] | None = None
+        self, name: str = "", place: str = "", labels: Mapping[str, str] | None = None
     ) -> Claimed | None:
         """None if the run has no result that can be read."""
         line = self.entry.line
@@ -45,7 +45,7 @@ class Known(NamedTuple):
         part = self.attempt.part
         return Claimed(
             name or self.entry.id,
-            path or self.attempt.folder.path,
+            place or f"{self.entry.root}/{self.entry.id}",
             line["benchmark"],
             part,
             int(line["ranks"]),
@@ -53,6 +53,15 @@ class Known(NamedTuple):
             {**gather.labels_of(part), **(labels or {})},
             self.attempt.options if part is None else {},
         )
+
+
+def _next_to_others(known: Mapping[str, Known]) -> list[Known]:
+    """Those that are not the only attempt at their point."""
+    found: dict[tuple[object, ...], list[Known]] = {}
+    for one in known.values():
+        if (part := one.attempt.part) is not None:
+            found.setdefault(gather.unit_of(part), []).append(one)
+    return [one for some in found.values() if len(some) > 1 for one in some]
 
 
 class Indexed:
@@ -70,10 +79,14 @@ class Indexed:
 
     @cached_property
     def known(self) -> Mapping[str, Known]:
-        """All runs by their ids, the newest last."""
+        """All runs by their ids, the newest last. Which of several attempts at a point counts
+        depends also on files that do not matter to a single one."""
         self._read = _FEW
-        entries = self.index.entries(with_sealed=True)
-        return {one.id: Known(one, one.attempt()) for one in entries}
+        found = {one.id: Known(one, one.attempt()) for one in self.index.entries()}
+        changed = [one.entry.id for one in _next_to_others(found) if not one.entry.is_as_sealed]
+        for one in self.index.entries(with_sealed=True, names=changed) if changed else ():
+            found[one.id] = Known(one, one.attempt())
+        return found
 
     def attempts(self, _: Store | None = None) -> Sequence[Attempt]:
         return [one.attempt for one in self.known.values()]
@@ -84,7 +97,7 @@ class Indexed:
 
     def judged(self, words: Sequence[str], report: Callable[[str], None]) -> list[Judged]:
         """The same with their results, which are read; what counts is known from the index."""
-        return gather.gathered(words, self.store, report, gather.read_run, self.attempts)
+        return gather.gathered(words, self.store, report, gather.read_source, self.attempts)
 
     def of_campaign(self, campaign: str, every: bool) -> list[Claimed]:
         """The runs that `runs_of` reads, in any order."""
@@ -106,18 +119,33 @@ class Indexed:
         found.sort(key=lambda run: (run.started, run.name))
         return gather.without_copies(found, report)
 
-    def _of(self, folders: Sequence[RunFolder]) -> Iterator[Claimed]:
-        for folder in folders:
-            if (run := self.known[folder.id].claimed()) is not None:
+    def _of(self, attempts: Sequence[Attempt]) -> Iterator[Claimed]:
+        for one in attempts:
+            if (run := self.known[one.id].claimed()) is not None:
                 yield run
 
-    def _claimed(self, file: Path, labels: Mapping[str, str]) -> Claimed:
+    def _claimed(self, source: Path | Attempt, labels: Mapping[str, str]) -> Claimed:
         self._read += 1
-        if self._read > _FEW and (known := self._known_at(file)) is not None:
-            name = gather.name_of(file) if file.parent.is_symlink() else file.parent.name
-            if (run := known.claimed(name, file.parent, labels)) is not None:
+        if isinstance(source, KnownAttempt):
+            known: Known | None = self.known[source.id]
+            name, place = source.id, ""
+        elif isinstance(source, Path) and self._read > _FEW:
+            known = self._known_at(source)
+            name, place = source.parent.name, str(source.parent)
+        else:
+            known = None
+        if known is not None:
+            if known.entry.id in self._links:
+                name = gather.name_of(known.entry.folder.result_path)
+            if (run := known.claimed(name, place, labels)) is not None:
                 return run
-        return claims.claimed(gather.read_run(file, labels))
+        return claims.claimed(gather.read_source(source, labels))
+
+    @cached_property
+    def _links(self) -> Container[str]:
+        """Names in the store's folder that lead elsewhere."""
+        with os.scandir(self.store.root) as inside:
+            return {entry.name for entry in inside if entry.is_symlink()}
 
     def _known_at(self, file: Path) -> Known | None:
         if file.name != RESULT:

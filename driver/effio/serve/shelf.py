@@ -135,7 +135,7 @@ class Shelf:
             if self._all_inside(entry.id)
         }
         counting = counting_of((known.attempt for known in own.values()), name, every)
-        found = (own[folder.id].claimed() for folder in counting)
+        found = (own[one.id].claimed() for one in counting)
         return CampaignRuns(run for run in found if run is not None)
 
     def runs_of_campaign(self, name: str) -> CampaignRuns:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -47,7 +48,19 @@ class Attempt:
     """What decides whether a run counts, read from its files when it is first needed."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
+        self._folder = folder
+
+    @property
+    def folder(self) -> RunFolder:
+        return self._folder
+
+    @property
+    def id(self) -> str:
+        return self._folder.id
+
+    @property
+    def has_result(self) -> bool:
+        return self._folder.has_result
 
     @property
     def has_record(self) -> bool:
@@ -108,6 +121,7 @@ class Facts(Struct, frozen=True):
     part: CampaignPart | None = None
     tags: Sequence[str] = ()
     has_record: bool = False
+    has_result: bool = False
     outcome: Ending | None = None
     damage: str = ""
     options: dict[str, Any] = field(default_factory=dict)
@@ -129,6 +143,7 @@ def facts_of(
         "part": vars(part) if part is not None else None,
         "tags": tags_of(record, said),
         "has_record": record is not None,
+        "has_result": folder.has_result,
         "outcome": (outcome.status, outcome.exit_code, outcome.reason) if outcome else None,
         "damage": damage_by(folder, state, outcome, result, sealed, known),
         "options": result.run.options if isinstance(result, Result) and part is None else {},
@@ -136,11 +151,24 @@ def facts_of(
 
 
 class KnownAttempt(Attempt):
-    """An attempt whose files need not be read."""
+    """An attempt whose files need not be read. Of ten thousand few need objects for their paths."""
 
-    def __init__(self, folder: RunFolder, state: str, facts: Facts) -> None:
-        super().__init__(folder)
+    def __init__(self, root: Path, name: str, state: str, facts: Facts) -> None:
+        self._place = root, name
         self._known = state, facts
+
+    @property
+    def folder(self) -> RunFolder:
+        root, name = self._place
+        return RunFolder(root / name)
+
+    @property
+    def id(self) -> str:
+        return self._place[1]
+
+    @property
+    def has_result(self) -> bool:
+        return self._known[1].has_result
 
     @property
     def has_record(self) -> bool:

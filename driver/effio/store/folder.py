@@ -45,7 +45,7 @@ from effio.store.safe_files import is_regular, sha256_of, write_atomically
 
 RESULT = "result.jsonl"
 TOGETHER = "together.log"  # of a job of several benchmarks, next to their folders
-_TURNS = "turns"  # name of their folder next to the result
+TURNS = f"{Path(RESULT).stem}.turns"  # their folder, next to the result
 _TURN_FILE = re.compile(
     rf"[A-Za-z0-9][A-Za-z0-9_.=+-]*/({re.escape(TOGETHER)}|group-\d{{1,9}}/{re.escape(RESULT)})"
 )
@@ -102,7 +102,7 @@ def _held(place: Path, patience: float, other: str) -> Iterator[None]:
 
 def files_of_turns(result: Path) -> list[Path]:
     """What the turns of interference left next to its result."""
-    place = result.with_suffix(f".{_TURNS}")
+    place = result.with_suffix(Path(TURNS).suffix)
     found = sorted([*place.glob(f"*/{TOGETHER}"), *place.glob(f"*/group-*/{RESULT}")])
     return [path for path in found if is_regular(path)]
 
@@ -110,7 +110,7 @@ def files_of_turns(result: Path) -> list[Path]:
 def is_of_turn(name: str) -> bool:
     """Whether the name is that of a turn's file in the folder of a run."""
     folder, _, rest = name.partition("/")
-    return folder == f"{Path(RESULT).stem}.{_TURNS}" and _TURN_FILE.fullmatch(rest) is not None
+    return folder == TURNS and _TURN_FILE.fullmatch(rest) is not None
 
 
 def now_utc() -> str:

@@ -34,6 +34,7 @@ from effio.store.reading import (
     Line,
     RunReader,
     Texts,
+    are_as_sealed,
     digest_of,
     read_all,
     read_json,
@@ -79,13 +80,19 @@ class Entry(NamedTuple):
     fault: str = ""
     facts: bytes = b"{}"
     sum: str = ""
+    sealed: bytes = b""
 
     @property
     def folder(self) -> RunFolder:
         return RunFolder(self.root / self.id)
 
     def attempt(self) -> KnownAttempt:
-        return KnownAttempt(self.folder, self.line["state"], read_json(self.facts, Facts))
+        return KnownAttempt(self.root, self.id, self.line["state"], read_json(self.facts, Facts))
+
+    @property
+    def is_as_sealed(self) -> bool:
+        """Whether the files that only matter to `attempt` are still as the index knows them."""
+        return are_as_sealed(self.sealed, os.fsencode(f"{self.root}/{self.id}"))
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,7 @@ class Index:
         root = self.store.root
         known = ((os.fsdecode(name), self._known[name]) for name in self._order)
         return [
-            Entry(root, name, read_json(kept.line), kept.fault, kept.facts, kept.sum)
+            Entry(root, name, read_json(kept.line), kept.fault, kept.facts, kept.sum, kept.sealed)
             for name, kept in known
         ]
 
@@ -346,7 +353,10 @@ class Index:
                 for name, stamp in there
                 if (kept := self._known.get(name)) is None
                 or kept.stamp != stamp
-                or (self._with_sealed and not kept.is_as_sealed(root + name))
+                or (
+                    (self._with_sealed or kept.has_turns)
+                    and not are_as_sealed(kept.sealed, root + name)
+                )
             ]
             if stale:
                 self._reading(len(stale))

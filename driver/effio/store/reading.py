@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from effio.store.attempts import facts_of
-from effio.store.folder import NOTES, RECORD, RESULT, SUMS, RunFolder
+from effio.store.folder import NOTES, RECORD, RESULT, SUMS, TURNS, RunFolder
 from effio.store.reader import Result, ResultError
 from effio.store.table import TABLES, Row, kind_of_value, rows_of
 from effio.text import encodable
@@ -32,6 +32,7 @@ Line = Mapping[str, str]
 Describe = Callable[[RunFolder, Result | ResultError], Line]
 
 _STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
+_OF_A_TURN = f'"{TURNS}/'.encode()
 # From this number of runs on several processes read them; new ones, which know all columns so far,
 # are started after `_AT_ONCE` runs.
 _MANY = 200
@@ -105,12 +106,18 @@ class Kept(NamedTuple):
     sealed: bytes
     sum: str
 
-    def is_as_sealed(self, folder: bytes) -> bool:
-        """Whether none of those files has changed since."""
-        if not self.sealed:
-            return True
-        names, stamps = read_json(self.sealed)
-        return bool(stamps_of(folder, names) == stamps)
+    @property
+    def has_turns(self) -> bool:
+        """Whether results of turns are among the sealed files: the numbers depend on them too."""
+        return _OF_A_TURN in self.sealed
+
+
+def are_as_sealed(sealed: bytes, folder: bytes) -> bool:
+    """Whether none of these files (`Kept.sealed`) has changed since."""
+    if not sealed:
+        return True
+    names, stamps = read_json(sealed)
+    return bool(stamps_of(folder, names) == stamps)
 
 
 @dataclass(frozen=True)
