@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import io
 import json
@@ -40,8 +41,13 @@ class Effio:
         return [sys.executable, "-m", "effio", *map(str, words)]
 
     def run(
-        self, *words: object, timeout: float = SECONDS, env: Mapping[str, str] | None = None
+        self,
+        *words: object,
+        timeout: float = SECONDS,
+        env: Mapping[str, str] | None = None,
+        start: Callable[[], object] | None = None,
     ) -> subprocess.CompletedProcess[str]:
+        """`start` is called in the new process first."""
         return subprocess.run(
             self.command(*words),
             cwd=self.cwd,
@@ -51,6 +57,7 @@ class Effio:
             text=True,
             timeout=timeout,
             check=False,
+            preexec_fn=start,
         )
 
     def script(
@@ -110,6 +117,25 @@ class Effio:
             # Background jobs of a shell ignore Ctrl-C; a user's foreground job does not.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
+
+
+def obey_permissions() -> None:
+    """From the next program on this process is refused what permissions forbid, also as root."""
+    if os.geteuid() == 0:
+        drop, override, read_search = 24, 1, 2  # PR_CAPBSET_DROP, CAP_DAC_...
+        for capability in (override, read_search):
+            ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0)
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Callable[[], object]:
+    """`start` of an effio that is refused what permissions forbid."""
+    (closed := tmp_path / "closed").mkdir(mode=0)
+    looked = subprocess.run(["ls", closed], preexec_fn=obey_permissions, capture_output=True)
+    closed.rmdir()
+    if looked.returncode == 0:
+        pytest.skip("this user is refused nothing")
+    return obey_permissions
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ import click
 
 from effio import text as fmt
 from effio.cli.complete import complete_sides
+from effio.cli.kept import folders_besides
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError
-from effio.judge.gather import campaign_word, files_of
+from effio.judge.gather import campaign_word, files_of, is_place
 from effio.store import archive, safe_files
 from effio.store.folder import RESULT, RunFolder, Store
 
@@ -24,7 +25,7 @@ def _all_of(word: str, store: Store) -> list[RunFolder]:
     name = campaign_word(word)
     of_campaign = [
         folder
-        for folder in store.folders()
+        for folder in (folders_besides(store) if is_place(word) else store.folders())
         if (record := folder.record()) is not None
         and record.campaign is not None
         and record.campaign.name == name

@@ -13,6 +13,7 @@ import click
 
 from effio import text as fmt
 from effio.cli.complete import complete_run
+from effio.cli.kept import folders_besides
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
@@ -22,10 +23,10 @@ from effio.store.reader import Result, ResultError, read_result
 from effio.store.shared_probes import probes_of
 
 
-def _busy_directories(store: Store) -> dict[Path, str]:
+def _busy_directories(folders: Sequence[RunFolder]) -> dict[Path, str]:
     """Where other runs are at work now: files of our names there may be theirs."""
     busy = {}
-    for folder in store.folders():
+    for folder in folders:
         if folder.state() != "running":
             continue
         try:
@@ -118,9 +119,10 @@ def command(
     directories, or with --dir DIR.
     """
     store = Store(runs_directory(ctx))
-    busy = _busy_directories(store)
+    folders = store.folders() if run is None else folders_besides(store)
+    busy = _busy_directories(folders)
     if run is None:
-        every = [file for folder in store.folders() for file in _of_folder(folder, busy)]
+        every = [file for folder in folders for file in _of_folder(folder, busy)]
         every += _looks(directory)
         files = list({file.path: file for file in every}.values())
         failed = _remove(files, dry_run, yes)

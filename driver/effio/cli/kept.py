@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
+from effio.errors import EffioError
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
@@ -57,14 +59,27 @@ def known_runs(ctx: click.Context, folders: Iterable[RunFolder]) -> dict[str, Kn
     return {one.id: Known(one, one.attempt()) for one in entries}
 
 
+def folders_besides(store: Store) -> list[RunFolder]:
+    """The runs of the store, for a command that was given others. A store that cannot be read is
+    reported; the command does without it."""
+    try:
+        return store.folders()
+    except EffioError as error:
+        say(f"left out: the runs in {error.message}")
+        return []
+
+
 def shortener(store: Store) -> Shorten:
-    """Returns a function that gives the short id of a stored run and leaves other names unchanged.
-    The store is read at the first call."""
+    """Returns a function that gives the short id of a stored run and leaves other names unchanged,
+    all names if the store cannot be read. It is read at the first call."""
     found: list[ShortIds] = []
 
     def shorten(name: str) -> str:
         if not found:
-            found.append(ShortIds([folder.id for folder in store.folders()]))
+            names: list[str] = []
+            with contextlib.suppress(EffioError):
+                names = [folder.id for folder in store.folders()]
+            found.append(ShortIds(names))
         return found[0].of(name) or name
 
     return shorten

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from pydantic import BaseModel, ValidationError
 
+from effio.cli.kept import folders_besides
 from effio.cli.main import runs_directory
 from effio.cli.options import WholeNumber
 from effio.cli.places import PlacePath
@@ -95,7 +96,7 @@ def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
     """The kept runs of these steps."""
     wanted = {tag for step in steps for tag in step.tags}
     found = []
-    for folder in store.folders():
+    for folder in folders_besides(store):
         record = folder.record()
         part = record.campaign if record else None
         if part is None or wanted.isdisjoint(part.tags) or not folder.has_result:

@@ -5,6 +5,7 @@ them joined by commas. The file of a campaign means the campaign."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import Counter
@@ -73,8 +74,10 @@ def is_place(word: str) -> bool:
 
 
 def campaign_names(store: Store) -> list[str]:
-    """The names of campaigns that have been run."""
-    return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
+    """The names of campaigns that have been run; none where that cannot be read."""
+    with contextlib.suppress(OSError):
+        return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
+    return []
 
 
 def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:

@@ -106,13 +106,14 @@ class Indexed:
     def everything(self, report: Callable[[str], None]) -> list[Claimed] | None:
         """Every run that has a result, by its start, as `gather.judged` has those of the folder.
         None where results are also elsewhere in it, which the index does not have."""
+        known = self.known  # raises if the store cannot be read
         if self._has_other_results():
             return None
         found = []
-        for name in sorted(self.known):
-            if fault := self.known[name].entry.fault:
+        for name in sorted(known):
+            if fault := known[name].entry.fault:
                 report(f"left out: {fault}")
-            elif (run := self.known[name].claimed()) is not None:
+            elif (run := known[name].claimed()) is not None:
                 found.append(run)
             if len(found) > gather.MOST_RUNS:
                 raise gather.too_many()
