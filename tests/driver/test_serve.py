@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -256,6 +256,16 @@ def test_a_name_that_is_not_utf_8_is_listed_and_has_a_page(runs: Path, server: S
     assert status == 200
     assert 'href="run/2026-gr%F6sse"' in text
     assert _ask(server, f"/{_token(server)}/run/2026-gr%F6sse")[0] == 200
+    # What a browser sends for the ticked boxes of the form, which is in UTF-8.
+    ticked = re.findall(r'name="run" value="([^"]*)"(?! aria-label="[^"]*" disabled)', text)
+    query = urlencode([("run", name) for name in ticked if name.endswith(("sse", SECOND))])
+    assert query.count("run=") == 2
+    status, page, _ = _ask(server, f"/{_token(server)}/compare?{query}")
+    assert status == 200, page
+    assert SECOND in page
+    # The list finds the lines of runs whose progress it asks for.
+    rows = json.loads(_ask(server, f"/{_token(server)}/runs.json")[1])
+    assert {row["address"] for row in rows} == {*re.findall(r'data-run="(.*?)"', text)}
 
 
 @pytest.mark.parametrize("count", [21, 900, 1100])

@@ -80,11 +80,16 @@ _NOT_FOUND = "not found"
 _GONE = "not found: no such run is here, or it has no such file; load the list of runs again"
 
 
+def _decoded(name: str) -> str:
+    """The name of an address (`Shown.address`)."""
+    return os.fsdecode(unquote_to_bytes(os.fsencode(name)))
+
+
 def _segments(path: str) -> list[str] | None:
     """The decoded parts of a path; None for one that no link of ours has."""
     parts = []
     for raw in path.split("/")[1:]:
-        part = os.fsdecode(unquote_to_bytes(raw))
+        part = _decoded(raw)
         if part in (".", "..") or any(sign in part for sign in "/\\\0"):
             return None
         parts.append(part)
@@ -148,7 +153,7 @@ class App:
                 case ["trend", name, "trend.json"]:
                     return self._trend_data(name)
                 case ["compare"]:
-                    return self._page(query.get("run", []))
+                    return self._page([_decoded(name) for name in query.get("run", [])])
         except EffioError as error:
             return _refusal(409, error.message)
         except OSError as error:

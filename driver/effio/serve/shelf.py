@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from effio import text as fmt
 from effio.campaign.state import series_name
@@ -38,6 +39,11 @@ class Shown:
     cells: Mapping[str, str]  # as `effio runs --json` says them
     progress: str = ""  # of a run that is going on
     done: float = 0.0  # fraction of its plan
+
+    @property
+    def address(self) -> str:
+        """The name in addresses, forms and attributes of a page, which hold UTF-8 only."""
+        return quote(os.fsencode(self.id), safe="")
 
     @property
     def heading(self) -> str:
@@ -173,7 +179,13 @@ def _progress(path: Path) -> tuple[str, float]:
 
 def as_json(runs: list[Shown]) -> str:
     rows: list[dict[str, Any]] = [
-        {"id": run.id, "state": run.cells["state"], "progress": run.progress, "done": run.done}
+        {
+            "id": run.id,
+            "address": run.address,
+            "state": run.cells["state"],
+            "progress": run.progress,
+            "done": run.done,
+        }
         for run in runs
     ]
     return json.dumps(rows)

@@ -25,7 +25,7 @@
     }
     const ticked = boxes.some((box) => box.checked);
     for (const row of rows) {
-      const item = items.get(row.id);
+      const item = items.get(row.address);
       const changed = !item ? row.state === "running" : item.dataset.state !== row.state;
       // Not under the hands of somebody who is choosing.
       if (changed && !ticked && !location.search) return location.reload();
