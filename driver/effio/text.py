@@ -67,7 +67,7 @@ def _scaled(value: float, units: tuple[str, ...], step: int) -> tuple[float, str
 def size(count: float) -> str:
     """Bytes: 1 KiB, 32 KiB, 1.5 MiB."""
     value, unit = _scaled(count, _BINARY, 1024)
-    text = f"{value:.0f}" if value == int(value) else significant(value, 4)
+    text = str(int(value)) if value == int(value) else significant(value, 4)
     return f"{text} {unit}"
 
 
@@ -169,8 +169,10 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def percent(fraction: float, decimals: int = 0, signed: bool = False) -> str:
-    """ "49 %"; "-38.4 %" with one decimal, "+3 %" with a sign."""
-    return f"{100 * fraction:{'+' if signed else ''}.{decimals}f} %"
+    """ "49 %"; "-38.4 %" with one decimal, "+3 %" with a sign. What is rounded to zero has no minus
+    sign."""
+    text = f"{100 * fraction:{'+' if signed else ''}.{decimals}f} %"
+    return text if text.strip("+-0. %") else text.replace("-", "+" if signed else "")
 
 
 def share(fraction: float) -> str:

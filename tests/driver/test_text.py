@@ -153,6 +153,25 @@ def test_few_digits_have_no_exponent(value: float, shown: str) -> None:
     assert text.few_digits(value) == shown
 
 
+@pytest.mark.parametrize("value", [0.0, -0.0, 1e-9, -1e-9, -0.0004])
+def test_what_is_rounded_to_zero_has_no_minus_sign(value: float) -> None:
+    assert text.percent(value) == "0 %"
+    assert text.percent(value, 1) == "0.0 %"
+    assert text.percent(value, signed=True) == "+0 %"
+    assert [text.percent(part, signed=True) for part in (-0.1, 0.1)] == ["-10 %", "+10 %"]
+    assert text.percent(-0.001, 1) == "-0.1 %"
+    zero = value * 0
+    assert [text.quantity(zero, unit) for unit in ("B", "B/s", "s")] == ["0 B", "0 B/s", "0 s"]
+    assert text.size(zero) == "0 B"
+    assert text.share(zero) == "0 %"
+
+
+def test_percentages_with_a_sign_come_from_one_helper() -> None:
+    driver = Path(text.__file__).parent
+    signed = re.compile(r"\{100 \* [^{}]*:\+")
+    assert [path for path in driver.rglob("*.py") if signed.search(path.read_text())] == []
+
+
 def test_one_is_not_a_plural() -> None:
     assert [text.count_of(n, "rank") for n in (0, 1, 2)] == ["0 ranks", "1 rank", "2 ranks"]
     assert text.count_of(2, "process") == "2 processes"

@@ -245,7 +245,7 @@ def overhead_finding(result: Result) -> Finding | None:
         doubt = certainty.why_not_apart(rates.get(_place(f)), base)
         size = f"{number(f, 'edge')}³ cells"
         words = "; ".join(filter(None, (size, doubt)))
-        return f"{_library(f)} {100 * value_of(f):+.0f} % ({words})"
+        return f"{_library(f)} {fmt.percent(value_of(f), signed=True)} ({words})"
 
     on = fmt.count_of(most, "process")
     of = "mean rates" if _of_rates(result) else "mean times"
@@ -280,8 +280,9 @@ def hint_findings(result: Result) -> list[Finding]:
             continue
         level: Level = "good" if gain > 0 else "warn"
         text = (
-            f"The hints {what} changed the rate by {100 * gain:+.0f} %"
-            f" ({100 * low:+.0f} to {100 * high:+.0f} %, 95 % confidence)."
+            f"The hints {what} changed the rate by {fmt.percent(gain, signed=True)}"
+            f" ({fmt.percent(low, signed=True).removesuffix(' %')} to"
+            f" {fmt.percent(high, signed=True)}, 95 % confidence)."
         )
         findings.append(Finding(text, "hint-gain", level))
     if unsure:

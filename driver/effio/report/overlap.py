@@ -157,7 +157,7 @@ def _reason(f: FigureRecord, slower: float | None) -> str:
         "uring": "the submission to io_uring",
         "thread": "handing it to the thread",
     }.get(method, "the call that begins it")
-    longer = f" ({100 * (slower - 1):.0f} % longer)" if slower is not None else ""
+    longer = f" ({fmt.percent(slower - 1)} longer)" if slower is not None else ""
     return {
         "none": "the computation covers it",
         "length": "that is all that so short a computation can cover",
@@ -185,7 +185,7 @@ def method_findings(result: Result) -> list[Finding]:
     findings = []
 
     def reported(f: FigureRecord) -> str:
-        text = f"{100 * value_of(f):.0f} % of the time with {fmt.size(_size(f))}"
+        text = f"{fmt.percent(value_of(f))} of the time with {fmt.size(_size(f))}"
         if not certainty.is_known_share(f):
             size = fmt.size(_size(f))
             text = f"nothing with {size}, where both take longer than one after the other"
@@ -219,7 +219,7 @@ def cost_finding(result: Result) -> Finding | None:
         return None
     text = (
         f"A computation pays for an operation during it: {word(worst, 'work')} work takes"
-        f" {100 * (value_of(worst) - 1):.0f} % longer during a {word(worst, 'access')} of"
+        f" {fmt.percent(value_of(worst) - 1)} longer during a {word(worst, 'access')} of"
         f" {fmt.size(_size(worst))} by {_method(worst)}."
     )
     return Finding(text, "slow-down", "warn")

@@ -209,7 +209,7 @@ def change_sentence(course: TrendLine, change: Change) -> str:
     return (
         f"{course.what}, {course.figure}: from {change.night} on:"
         f" {fmt.quantity(change.after, course.unit)} instead of"
-        f" {fmt.quantity(change.before, course.unit)} ({100 * change.part:+.1f} %)."
+        f" {fmt.quantity(change.before, course.unit)} ({fmt.percent(change.part, 1, signed=True)})."
     )
 
 
@@ -270,7 +270,7 @@ def _figure(number: int, course: TrendLine, trend: Trend) -> Figure:
         ends = [x[start], x[end - 1]]
         series.append(Series(name, ends, [level, level], style, form="limit"))
     if changed:
-        notes = [f"{100 * starts[nights[i].day].part:+.1f} %" for i in changed]
+        notes = [fmt.percent(starts[nights[i].day].part, 1, signed=True) for i in changed]
         places, levels = [x[i] for i in changed], [means[i] for i in changed]
         series.append(Series("level changes", places, levels, 3, form="points", notes=notes))
     top = max([*means, *(i.high for i in intervals if i)])
@@ -301,7 +301,7 @@ def _figure(number: int, course: TrendLine, trend: Trend) -> Figure:
 
 def nights_table(courses: Sequence[TrendLine]) -> Table:
     changes = {
-        (id(c), change.night): f"{100 * change.part:+.1f} %"
+        (id(c), change.night): fmt.percent(change.part, 1, signed=True)
         for c in courses
         for change in c.changes
     }
