@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
+from driver.test_tables import on_terminal
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
 
@@ -85,6 +86,22 @@ def test_its_own_tables_and_views_are_fine(closed: Effio) -> None:
         "--csv",
     )
     assert (done.stdout, done.stderr) == ("n\n2\n", "")
+
+
+def test_every_requested_column_is_printed(kept: Effio) -> None:
+    """Also one of which all values are NULL or empty, and those of an answer without rows."""
+    words = """SELECT 1 AS "unit in CSV", NULL AS nothing, '' AS empty, benchmark FROM runs"""
+    printed = kept.run("query", words).stdout.splitlines()
+    assert printed[0].split("  ") == ["unit in CSV", "nothing", "empty", "benchmark"]
+    assert [line.split() for line in printed[1:]] == [["1", "–", "b-eff-io"]] * 2
+    said = on_terminal(kept, 100, "query", words.replace("benchmark", "benchmark, run"))[-1]
+    for word in ("unit in CSV 1", "nothing –", "empty", "benchmark b-eff-io"):
+        assert word in said
+    heading, row = on_terminal(kept, 100, "query", "SELECT NULL AS nothing, 1 AS one")
+    assert (heading.split(), row.split()) == (["nothing", "one"], ["–", "1"])
+    none = "SELECT run, benchmark FROM runs WHERE ranks < 0"
+    assert kept.run("query", none).stdout.split() == ["run", "benchmark"]
+    assert on_terminal(kept, 100, "query", none)[0].split() == ["run", "benchmark"]
 
 
 def test_it_names_runs_that_it_leaves_out(kept: Effio) -> None:

@@ -416,7 +416,7 @@ def test_every_command_writes_every_format(name: str, store: Effio) -> None:
 # A terminal --------------------------------------------------------------------------------------
 
 
-def _on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
+def on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
     """The lines that are printed on a pseudo terminal of this width."""
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
@@ -439,7 +439,7 @@ def _on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
 
 
 def test_runs_are_grouped_by_campaign_and_reported_apart(store: Effio) -> None:
-    shown = _on_terminal(store, 80, "runs")
+    shown = on_terminal(store, 80, "runs")
     assert max(map(len, shown)) <= 80
     at = shown.index("campaign sweep (20)")
     assert shown[at + 1].split() == ["id", "transfer", "rep"]

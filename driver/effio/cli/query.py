@@ -67,7 +67,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
         for i in range(len(names))
     ]
     columns = [
-        Column(fmt.plain(name), exact=True, right=is_number, kept=i == 0)
+        Column(fmt.plain(name), exact=True, right=is_number, kept=i == 0, asked=True)
         for i, (name, is_number) in enumerate(zip(names, numbers, strict=True))
     ]
     return Table(columns, [[_cell(n, v) for n, v in zip(names, row, strict=True)] for row in rows])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, TypeVar
 
 import click
@@ -57,13 +57,19 @@ def _texts(column: Column, cells: Sequence[Cell], shorten: Shorten | None) -> Se
     ]
 
 
+def _is_empty(column: Column, cells: Sequence[Cell]) -> bool:
+    apart = column.group or column.name == "unit in CSV"
+    return bool(apart) or all(cell in (None, "") for cell in cells)
+
+
 def _fields(
     table: Table, rows: Sequence[Sequence[Cell]], shorten: Shorten | None
 ) -> Iterator[Field]:
     """Drops columns without information; the page and other formats still have them."""
     kept = _kept(table)
-    for i, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=False)):
-        if column.group or column.name == "unit in CSV" or all(c in (None, "") for c in cells):
+    each = zip(*rows, strict=True) if rows else repeat(())
+    for i, (column, cells) in enumerate(zip(table.columns, each, strict=False)):
+        if not column.asked and _is_empty(column, cells):
             continue
         kinds = set(map(type, cells))
         yield Field(

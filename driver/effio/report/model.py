@@ -103,6 +103,8 @@ class Column:
     # Numbers without a unit, shown unrounded; `right` aligns them.
     exact: bool = False
     right: bool = False
+    # Requested by the user: also printed where all its cells are empty, or there are none.
+    asked: bool = False
 
     @property
     def title(self) -> str:
