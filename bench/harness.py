@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from launcher import ended_well
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Figures of one launch by name, e.g. {"write 1 KiB": 2.1e8}. In each pair the names are the same.
@@ -114,12 +116,9 @@ class Kit:
             timeout=timeout,
             check=False,
         )
-        # Once in thousands of runs Open MPI's launcher says this of ranks that ended well; it names
-        # no rank's code then (docs/exit-codes.md). What is read next shows if the run is complete.
-        said = done.stderr
-        well = done.returncode == 1 and "exiting improperly" in said and "xit code" not in said
-        if done.returncode != 0 and not well:
-            raise BenchError(f"{' '.join(command)}: exit code {done.returncode}\n{said}")
+        # What is read next shows if the run is complete.
+        if not ended_well(done.returncode, done.stderr):
+            raise BenchError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
         return done.stdout
 
     @contextmanager

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import launcher
 from harness import (
     AbsentError,
     BenchError,
@@ -21,6 +24,7 @@ from harness import (
     run,
 )
 from ior import rates_in
+from patience import SECONDS
 from run import BEGIN, END, page_lines, summary, write_page
 
 
@@ -173,7 +177,17 @@ def test_a_run_that_ended_well_may_be_called_improper_by_its_launcher(tmp_path: 
     def launched(said: str, code: int) -> str:
         mpiexec.write_text(f"#!/bin/sh\necho rates\necho '{said}' >&2\nexit {code}\n")
         mpiexec.chmod(0o755)
-        return kit.launch(["program"])
+        words = [sys.executable, launcher.__file__, str(mpiexec)]
+        # As scripts start it: the streams are its own.
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert (done.stdout, done.stderr) == ("rates\n", f"{said}\n")
+        try:
+            output = kit.launch(["program"])
+        except BenchError:
+            assert done.returncode == code
+            raise
+        assert done.returncode == 0
+        return output
 
     assert launched("", 0) == "rates\n"
     assert launched("process rank 1 with PID 0 on node a exiting improperly.", 1) == "rates\n"
@@ -183,3 +197,13 @@ def test_a_run_that_ended_well_may_be_called_improper_by_its_launcher(tmp_path: 
         launched("process rank 1 exiting improperly.", 3)
     with pytest.raises(BenchError, match="Exit code"):
         launched("exiting improperly: Exit code:    3", 1)
+
+
+def test_a_launcher_gets_the_signals_that_are_sent_for_it() -> None:
+    script = "trap 'exit 7' TERM; echo ready >&2; while :; do sleep 0.05; done"
+    words = [sys.executable, launcher.__file__, "sh", "-c", script]
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"ready\n"
+        process.terminate()
+        assert process.wait(SECONDS) == 7

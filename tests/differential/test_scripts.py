@@ -7,10 +7,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import launcher
 from differential.differences import Difference, load, unexplained
 from differential.peers import original_of
 from engines import Engine
@@ -58,7 +60,9 @@ def test_the_scripts_of_the_original(any_engine: Engine, tmp_path: Path, script:
     for number, programs in enumerate((original_of("ior").parent, links)):
         place = tmp_path / str(number)
         place.mkdir()
-        launch = " ".join([any_engine.mpiexec, *any_engine.flags, "-n"])
+        launch = " ".join(
+            [sys.executable, launcher.__file__, any_engine.mpiexec, *any_engine.flags, "-n"]
+        )
         more = {"IOR_BIN_DIR": str(programs), "IOR_OUT": str(place / "out"), "IOR_MPIRUN": launch}
         done = subprocess.run(
             ["bash", path],

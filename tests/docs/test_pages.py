@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+import launcher
 from docs.blocks import Block, blocks_of, missing_line, script, shown
 from engines import ROOT, Engine
 from patience import SECONDS
@@ -39,7 +42,8 @@ def _programs(directory: Path, engine: Engine) -> None:
     """What `make build` leaves in bin/, for the engine under test."""
     directory.mkdir()
     # No link for the launcher: Hydra looks for its proxy next to the name that it was called by.
-    for name, words in (("effio", f'"{sys.executable}" -m effio'), ("mpiexec", engine.mpiexec)):
+    launch = shlex.join([sys.executable, launcher.__file__, engine.mpiexec])
+    for name, words in (("effio", f'"{sys.executable}" -m effio'), ("mpiexec", launch)):
         program = directory / name
         program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         program.chmod(0o755)
@@ -67,6 +71,17 @@ def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
+
+
+def test_a_page_continues_where_the_launcher_is_wrong(any_engine: Engine, tmp_path: Path) -> None:
+    mpiexec = tmp_path / "mpiexec"
+    mpiexec.write_text('#!/bin/sh\necho "$*" exiting improperly >&2\nexit 1\n')
+    mpiexec.chmod(0o755)
+    _programs(tmp_path / "bin", replace(any_engine, mpiexec=str(mpiexec)))
+    for said, code in (("rank 1", 0), ("Exit code: 1", 1)):
+        words = [str(tmp_path / "bin" / "mpiexec"), said]
+        done = subprocess.run(words, capture_output=True, timeout=SECONDS, check=False)
+        assert (done.returncode, done.stderr) == (code, f"{said} exiting improperly\n".encode())
 
 
 @pytest.mark.timeout(4 * SECONDS)
