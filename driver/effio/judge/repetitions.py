@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from effio import text as fmt
 from effio.judge import FEWEST, Interval, statistics
 from effio.judge.statistics import Summary
@@ -65,8 +67,7 @@ class Remark:
         return f"{self.what}: {self.oddity.advice}"
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """Statistics of the repetitions of one measurement, in their unit. `interval` is that of the
     mean, `of_median` that of the median (between two order statistics); None if there are too few
     values. `value` is the rate of all repetitions together if amounts and times are known, else the

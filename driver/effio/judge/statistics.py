@@ -14,6 +14,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from effio.judge import Interval
 
 # With two there is a deviation, but an interval some thirteen times as wide as that of ten.
@@ -24,8 +26,7 @@ POWER = 0.95
 _FAR = 30.0
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """A summary in the sample's unit; `deviation` (n-1) and `cov`, the deviation over the mean, of
     one value are None."""
 

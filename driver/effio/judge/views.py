@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from msgspec import structs
+
 from effio import text as fmt
 from effio.judge.compare import Comparison, Line
 from effio.judge.verdicts import Verdict
@@ -23,8 +25,8 @@ def _line(line: Line) -> dict[str, Any]:
         "where": dict(line.key.axes),
         "unit": line.unit,
         "better": line.better,
-        "first": asdict(line.first) if line.first else None,
-        "second": asdict(line.second) if line.second else None,
+        "first": structs.asdict(line.first) if line.first else None,
+        "second": structs.asdict(line.second) if line.second else None,
         "gain": line.gain,
         "low95": line.ratio.low if line.ratio else None,
         "high95": line.ratio.high if line.ratio else None,

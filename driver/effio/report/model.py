@@ -185,11 +185,17 @@ Made = TypeVar("Made")
 
 
 class _Late(Sequence[Made], Generic[Item, Made]):
-    """What `make` makes of each item, made when it is read."""
+    """What `make` makes of each item, made when it is read; `make_all` of several at once."""
 
-    def __init__(self, items: Sequence[Item], make: Callable[[Item], Made]) -> None:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        make: Callable[[Item], Made],
+        make_all: Callable[[Sequence[Item]], Sequence[Made]] | None = None,
+    ) -> None:
         self._items = items
         self._make = make
+        self._make_all = make_all or (lambda some: list(map(make, some)))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -200,14 +206,18 @@ class _Late(Sequence[Made], Generic[Item, Made]):
     def __getitem__(self, index: slice) -> Sequence[Made]: ...
     def __getitem__(self, index: int | slice) -> Made | Sequence[Made]:
         if isinstance(index, slice):
-            return list(map(self._make, self._items[index]))
+            return self._make_all(self._items[index])
         return self._make(self._items[index])
 
 
-def made_late(items: Sequence[Item], make: Callable[[Item], Made]) -> Sequence[Made]:
+def made_late(
+    items: Sequence[Item],
+    make: Callable[[Item], Made],
+    make_all: Callable[[Sequence[Item]], Sequence[Made]] | None = None,
+) -> Sequence[Made]:
     """Rows of a table or notes of a curve. Of 100,000 a page shows the first thousand, or none:
     texts of the others need not be made."""
-    late = _Late(items, make)
+    late = _Late(items, make, make_all)
     return list(late) if len(late) <= _MADE_AT_ONCE else late
 
 
@@ -221,7 +231,15 @@ def table_of(
 ) -> Table:
     """A row for each item, with a cell for each column. A table of more than `longest` rows is only
     on the page."""
-    rows = made_late(list(items), lambda item: [cell(item) for _, cell in columns])
+    made = [cell for _, cell in columns]
+
+    def row(item: Item) -> Sequence[Cell]:
+        return [cell(item) for cell in made]
+
+    def some_rows(some: Sequence[Item]) -> Sequence[Sequence[Cell]]:
+        return list(zip(*(map(cell, some) for cell in made), strict=True))
+
+    rows = made_late(list(items), row, some_rows)
     page_only = longest is not None and len(rows) > longest
     return Table([column for column, _ in columns], rows, title, caption, page_only, narrow_cards)
 
