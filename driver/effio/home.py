@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The user's home directory. In a container or batch job it can be unknown: HOME is not set, and
-the user has no entry in the password database."""
+"""The user's home directory, and the files of settings in it. In a container or batch job it can be
+unknown: HOME is not set, and the user has no entry in the password database."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+# The site's settings, in the current directory.
+SITE_HERE = Path("effio-site.toml")
 # Used if the home directory is unknown. Nothing exists below it; error messages show its name.
 _NOWHERE = Path(os.devnull) / "HOME is not set"
 
@@ -19,6 +21,13 @@ def expanded(name: str | os.PathLike[str]) -> Path:
         return path.expanduser()
     except RuntimeError:
         return path
+
+
+def site_files() -> list[Path]:
+    """Where the site's settings may be (config/site.py), the first first."""
+    if named := os.environ.get("EFFIO_SITE"):
+        return [Path(named)]
+    return [SITE_HERE, of_user("XDG_CONFIG_HOME", ".config") / "effio" / "site.toml"]
 
 
 def of_user(variable: str, below_home: str) -> Path:

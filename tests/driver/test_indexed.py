@@ -28,7 +28,7 @@ from effio.report.listing import line_of
 from effio.report.points import points_of, points_of_claims, table_of
 from effio.report.texts import as_csv
 from effio.report.trend import as_data, trend_of
-from effio.store import attempts, reading
+from effio.store import attempts, known, reading
 from effio.store.folder import RunFolder, Store
 from effio.store.index import Index
 from store import generate
@@ -306,7 +306,7 @@ def test_only_attempts_that_are_not_alone_are_compared(
 ) -> None:
     """Of a single attempt at a point it does not matter whether its logs have changed."""
     compared: set[str] = set()
-    real = reading.are_as_sealed
+    real = known.are_as_sealed
 
     def noted(sealed: bytes, folder: bytes) -> bool:
         compared.add(os.fsdecode(os.path.basename(folder)))  # noqa: PTH119

@@ -322,7 +322,7 @@ def test_a_run_is_read_once_and_the_list_is_bounded(
         read.append(path.parent.name)
         return read_result(path, digest)
 
-    monkeypatch.setattr("effio.store.folder.read_result", counted)
+    monkeypatch.setattr("effio.store.reader.read_result", counted)
     monkeypatch.setattr("effio.serve.app._MOST_LISTED", 5)
     generate(runs, 11)
     app = App(Shelf(runs), "t", 1)

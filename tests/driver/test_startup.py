@@ -22,6 +22,7 @@ def _imported(effio: Effio, *words: str) -> set[str]:
 # Loading them takes longer than the rest of a short command.
 _STATISTICS = {"numpy", "scipy", "matplotlib", "duckdb"}
 _CAMPAIGNS = {"effio.campaign.file", "effio.campaign.points"}
+_READERS = {"pydantic", "effio.store.records", "effio.report.claims"}
 _PAGES = {"effio.report.html", "jinja2"}
 
 
@@ -35,11 +36,13 @@ def test_a_command_imports_no_package_that_it_does_not_need(with_engine: Effio) 
         (("show", "last"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("table", "last"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         (("runs",), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
-        (("query", "SELECT 1"), {"numpy", "scipy", *_CAMPAIGNS, *_PAGES, "effio.report.claims"}),
+        # What has been read once is in the index.
+        (("runs",), _READERS),
+        (("query", "SELECT 1"), {*_READERS, "numpy"}),
         (("run", "ior", "--help"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES}),
         (("run", "b-eff-io", *sim, "--ranks=1", "--quiet"), {"matplotlib", "duckdb"}),
         (("show", "last"), {"effio.campaign.points", "matplotlib", "duckdb"}),
     ):
         imported = _imported(with_engine, *words)
-        assert {"effio.store.folder", "effio.store.records"} <= imported, words
+        assert "effio.store.folder" in imported, words
         assert imported & needless == set(), words

@@ -22,10 +22,11 @@ from effio import text as fmt
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.tables import table_format, write_tables
-from effio.config.site import candidates, load_site
+from effio.config.site import load_site
 from effio.engine.discover import find_engine, find_engines
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, pip_install
+from effio.home import site_files
 from effio.launch import refusal
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher, wanted_launcher
@@ -96,7 +97,7 @@ def _engine() -> Iterator[Check]:
 
 def _site() -> Check:
     """The site's settings, which the other checks follow."""
-    there = [path for path in candidates() if path.exists() or path.is_symlink()]
+    there = [path for path in site_files() if path.exists() or path.is_symlink()]
     try:
         load_site()
     except EffioError as error:

@@ -19,8 +19,8 @@ from effio.store.short_ids import ShortIds
 if TYPE_CHECKING:
     from effio.cli.tables import Shorten  # with rich, which not every command needs
     from effio.report.indexed import Known
+    from effio.store.known import Line
     from effio.store.reader import Result, ResultError
-    from effio.store.reading import Line
 
 # Reading this many takes long enough for a message.
 _MANY = 1000

@@ -20,7 +20,7 @@ from effio import text as fmt
 from effio.cli.places import PlacePath
 from effio.cli.streams import open_closed, speak_ascii
 from effio.errors import EffioError, ExitCode
-from effio.home import expanded
+from effio.home import expanded, site_files
 from effio.start import interrupts_raise
 
 # Name, module, one line for the overview. The object in the module is called `command`.
@@ -118,12 +118,19 @@ def cli(ctx: click.Context, runs: str | None) -> None:
     ctx.obj = runs
 
 
+def _runs_of_site() -> str | None:
+    if "EFFIO_SITE" not in os.environ and not any(map(os.path.lexists, site_files())):
+        return None  # checked here, because importing the models takes longer than most commands
+    from effio.config.site import load_site
+
+    return load_site().results.runs
+
+
 def runs_directory(ctx: click.Context) -> Path:
     """Where runs are kept, by option, environment, site.toml or habit."""
-    from effio.config.site import load_site
     from effio.store.answering import must_answer
 
-    named = ctx.find_root().obj or os.environ.get("EFFIO_RUNS") or load_site().results.runs
+    named = ctx.find_root().obj or os.environ.get("EFFIO_RUNS") or _runs_of_site()
     return must_answer(expanded(named) if named else Path("effio-runs"))
 
 

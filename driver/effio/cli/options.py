@@ -8,12 +8,14 @@ the text on, and has the engine plan the command before anything is launched.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from effio.cli.places import PlacePath
-from effio.engine.description import BenchmarkInfo, OptionInfo
+
+if TYPE_CHECKING:
+    from effio.engine.description import BenchmarkInfo, OptionInfo
 
 # The driver gives these itself.
 OWNED_BY_DRIVER = frozenset({"result", "progress", "quiet", "plan-ranks", "plan-ranks-per-node"})

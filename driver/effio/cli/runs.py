@@ -14,8 +14,7 @@ from effio.cli.kept import opened_index
 from effio.cli.options import WholeNumber
 from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
-from effio.judge.gather import campaign_word
-from effio.report.listing import (
+from effio.report.lines import (
     NUMBER,
     axes_of,
     axes_text,
@@ -25,7 +24,7 @@ from effio.report.listing import (
 )
 from effio.report.model import AxisValue, Cell, Column, Table
 from effio.report.texts import Form
-from effio.store.reading import Line
+from effio.store.known import Line
 from effio.store.short_ids import ShortIds
 
 _COLORS = {
@@ -158,6 +157,8 @@ def command(
     ids = ShortIds([line["run"] for line in lines])
     total = len(lines)
     if campaign is not None:
+        from effio.judge.gather import campaign_word  # with much that lists do not need
+
         name = campaign_word(campaign)
         lines = [line for line in lines if line["campaign"] == name]
     if tag is not None:

@@ -42,10 +42,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from effio import text as fmt
 from effio.config.toml_file import read, validated
 from effio.errors import EffioError
-from effio.home import expanded, of_user
+from effio.home import SITE_HERE, expanded, site_files
 from effio.store.proof import not_trusted
-
-_IN_DIRECTORY = Path("effio-site.toml")
 
 
 class _Table(BaseModel):
@@ -106,17 +104,10 @@ class Site(_Table):
     peaks: PeakSettings = Field(default_factory=PeakSettings.model_construct)
 
 
-def candidates() -> list[Path]:
-    """Where the file may be, the first first."""
-    if named := os.environ.get("EFFIO_SITE"):
-        return [Path(named)]
-    return [_IN_DIRECTORY, of_user("XDG_CONFIG_HOME", ".config") / "effio" / "site.toml"]
-
-
 def _refuse_foreign(path: Path) -> None:
     """A file that was not named holds commands (launcher, setup): in a shared directory another
     user may have put it there."""
-    if path == _IN_DIRECTORY and (fault := not_trusted(path)):
+    if path == SITE_HERE and (fault := not_trusted(path)):
         raise EffioError(
             f"{path} {fault}: effio does not take commands from it",
             hint=f"if you trust it: EFFIO_SITE={path}",
@@ -125,7 +116,7 @@ def _refuse_foreign(path: Path) -> None:
 
 def load_site() -> Site:
     """Raises with every fault of the file at once, each with its place."""
-    for path in candidates():
+    for path in site_files():
         if path.exists() or path.is_symlink():
             if not os.environ.get("EFFIO_SITE"):
                 _refuse_foreign(path)

@@ -19,7 +19,8 @@ from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store import safe_files
 from effio.store.folder import RESULT, RunFolder, changed_text, reported_result
-from effio.store.reader import Result, without_collections
+from effio.store.known import without_collections
+from effio.store.reader import Result
 
 if TYPE_CHECKING:
     from effio.report.card import Card

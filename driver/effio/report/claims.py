@@ -20,8 +20,8 @@ from effio.report.model import Headline
 from effio.report.registry import reporter_of
 from effio.store.evidence import Place, mark_of, place_of, short_of
 from effio.store.folder import RunFolder
+from effio.store.known import read_json
 from effio.store.reader import Result
-from effio.store.reading import read_json
 from effio.store.records import Figure
 from effio.store.run_record import CampaignPart
 

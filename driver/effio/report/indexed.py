@@ -14,7 +14,7 @@ from effio.judge import gather
 from effio.judge.samples import Judged
 from effio.report import claims
 from effio.report.claims import Claimed, Number
-from effio.report.listing import NUMBER
+from effio.report.lines import NUMBER
 from effio.store.attempts import Attempt, KnownAttempt
 from effio.store.folder import RESULT, Store
 from effio.store.index import Entry, Index

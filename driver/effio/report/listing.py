@@ -1,27 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run in one line: for `effio runs`, its index and the browser."""
+"""A run in one line, for the index. What such lines say is in `report/lines.py`."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
 
 from effio import text as fmt
 from effio.campaign.expression import spelled
 from effio.report import claims
 from effio.report.common.system import seconds_of
+from effio.report.lines import NUMBER
 from effio.report.registry import reporter_of
 from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
-from effio.store.reading import read_json
 from effio.store.run_record import RunRecord
-
-# For tables of many runs, not for people: the claim of the run (report/claims.py).
-NUMBER = "number"
 
 
 def _place(record: RunRecord | None) -> dict[str, str]:
@@ -42,36 +38,6 @@ def _place(record: RunRecord | None) -> dict[str, str]:
         "axes": json.dumps({name: spelled(value) for name, value in part.axes.items()}),
         "options": "",
     }
-
-
-def axes_of(line: Mapping[str, str]) -> dict[str, str]:
-    """The axes of a campaign's point and their values."""
-    found = read_json(line["axes"])
-    return found if isinstance(found, dict) else {}
-
-
-def axes_text(line: Mapping[str, str]) -> str:
-    return " ".join(f"{name}={value}" for name, value in axes_of(line).items())
-
-
-def verdict_of(line: Mapping[str, str]) -> str:
-    """Whether the headline is valid, and where its bytes were if not only on storage."""
-    valid = {"yes": "valid", "no": "not valid"}.get(line["valid"], "")
-    return ", ".join(part for part in (valid, line["mark"]) if part)
-
-
-def number_of(line: Mapping[str, str]) -> tuple[float | None, str]:
-    """The headline's number in its base unit, and that unit."""
-    if not line[NUMBER]:
-        return None, ""
-    number = claims.read(line[NUMBER]).number
-    return number.value, "" if number.value is None else number.unit
-
-
-def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Sorted by campaign; the newest run and its campaign come last."""
-    newest = {line["campaign"]: i for i, line in enumerate(lines)}
-    return sorted(lines, key=lambda line: newest[line["campaign"]])
 
 
 def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:

@@ -12,13 +12,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 from msgspec import Struct
 
 from effio import text as fmt
-from effio.store.evidence import Evidence
 from effio.store.option_values import coordinate_text
+
+if TYPE_CHECKING:
+    from effio.store.evidence import Evidence
 
 
 class Quantity(Struct, frozen=True):

@@ -38,7 +38,7 @@ from effio.report.trend import as_data as trend_data
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 from effio.store import safe_files
 from effio.store.folder import Store
-from effio.store.reader import without_collections
+from effio.store.known import without_collections
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"

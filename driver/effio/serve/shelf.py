@@ -19,7 +19,8 @@ from effio.launch.live import describe, parse_status
 from effio.report.campaign import CampaignRuns
 from effio.report.claims import Claimed
 from effio.report.indexed import Known
-from effio.report.listing import NUMBER, axes_of, grouped, line_of, verdict_of
+from effio.report.lines import NUMBER, axes_of, grouped, verdict_of
+from effio.report.listing import line_of
 from effio.store import safe_files
 from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder, Store
 from effio.store.index import Entry, Index

@@ -28,20 +28,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, Literal
 
 from effio import text as fmt
 from effio.errors import ANOTHER_PLACE, EffioError, ExitCode, results_error
 from effio.home import expanded
-from effio.store import masking, notes, safe_files, short_ids
+from effio.store import safe_files, short_ids
 from effio.store.answering import must_answer, must_have_name
-from effio.store.notes import NO_NOTES, Notes
-from effio.store.on_servers import judged_by_network
-from effio.store.reader import MAX_LINE_BYTES, Digest, Result, ResultError, read_result
-from effio.store.run_record import RunRecord
 from effio.store.safe_files import is_regular, sha256_of, write_atomically
+
+# What reads results and records takes longer to import than most lists of runs take; they come from
+# the index.
+if TYPE_CHECKING:
+    from effio.store.notes import Notes
+    from effio.store.reader import Digest, Result, ResultError
+    from effio.store.run_record import RunRecord
 
 RESULT = "result.jsonl"
 TOGETHER = "together.log"  # of a job of several benchmarks, next to their folders
@@ -145,12 +146,15 @@ class RunFolder:
     def record(self, digest: Digest | None = None) -> RunRecord | None:
         """None if there is none, or one that cannot be read. `digest` gets the bytes of the
         file."""
+        from effio.store.reader import MAX_LINE_BYTES
+        from effio.store.run_record import RunRecord
+
         try:
             data = safe_files.read_bytes(self.path / RECORD, MAX_LINE_BYTES)
             if digest is not None:
                 digest.update(data)
             return RunRecord.model_validate(safe_files.json_of(data.decode()))
-        except (OSError, ValueError, RecursionError, ValidationError):
+        except (OSError, ValueError, RecursionError):  # of pydantic as well
             return None
 
     def write_record(self, record: RunRecord) -> None:
@@ -160,14 +164,14 @@ class RunFolder:
     def notes(self, to_change: bool = False) -> Notes:
         """Empty if there are none, or such as cannot be read; EffioError about the latter if they
         are read to be written again."""
+        from effio.store.notes import MAX_BYTES, NO_NOTES, Notes
+
         file = self.path / NOTES
         if not os.path.lexists(file):
             return NO_NOTES
         try:
-            return Notes.model_validate(
-                safe_files.json_of(safe_files.read_text(file, notes.MAX_BYTES))
-            )
-        except (OSError, ValueError, RecursionError, ValidationError):
+            return Notes.model_validate(safe_files.json_of(safe_files.read_text(file, MAX_BYTES)))
+        except (OSError, ValueError, RecursionError):
             if to_change and os.path.lexists(file):
                 hint = "move it away; it is not replaced"
                 raise EffioError(f"{fmt.plain(file)} cannot be read", hint=hint) from None
@@ -182,17 +186,19 @@ class RunFolder:
             yield
 
     def write_notes(self, said: Notes) -> None:
+        from effio.store.notes import MAX_BYTES
+
         text = safe_files.json_text(said.model_dump(by_alias=True), indent=2)
-        if len(text) >= notes.MAX_BYTES:
-            raise EffioError(
-                f"{self.id}: all notes together take {fmt.size(notes.MAX_BYTES)} at most"
-            )
+        if len(text) >= MAX_BYTES:
+            raise EffioError(f"{self.id}: all notes together take {fmt.size(MAX_BYTES)} at most")
         try:
             write_atomically(self.path / NOTES, text + "\n")
         except OSError as error:
             raise results_error(self.path, error, new=False) from None
 
     def result(self, digest: Digest | None = None) -> Result:
+        from effio.store.reader import read_result
+
         return read_result(self.result_path, digest)
 
     def reported(
@@ -203,6 +209,8 @@ class RunFolder:
         """The result, with what the driver and people know of the run. If the result, the record or
         the result of a turn changed after the run had ended, no number of the run is valid. `known`
         gets the checksums of the files that were read; `sealed`, if the caller has it already."""
+        from effio.store.on_servers import judged_by_network
+
         known = {} if known is None else known
         digest, of_record = hashlib.sha256(), hashlib.sha256()
         result = self.result(digest)
@@ -225,6 +233,8 @@ class RunFolder:
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
         ended. Secrets in logs and in the job's script are masked before."""
+        from effio.store import masking
+
         for name in _FREE_TEXTS:
             if is_regular(self.path / name):
                 masking.mask_file(self.path / name)
@@ -292,6 +302,8 @@ class RunFolder:
 
     def state(self) -> State:
         """The state, from the files alone, so that a killed driver leaves nothing false behind."""
+        from effio.store.reader import ResultError
+
         try:
             return self.state_by(self.result(), self.record())
         except ResultError as error:
@@ -299,6 +311,8 @@ class RunFolder:
 
     def state_by(self, result: Result | ResultError, record: RunRecord | None) -> State:
         """The same, for who has read them already."""
+        from effio.store.reader import Result, ResultError
+
         if isinstance(result, ResultError) and result.newer:
             return "newer"
         status = result.status if isinstance(result, Result) else ""
@@ -357,6 +371,9 @@ def reported_result(path: Path) -> Result:
     """A result file; if it is in a run folder, with what the driver and people know of the run."""
     if path.name == RESULT:
         return RunFolder(path.parent).reported()
+    from effio.store.on_servers import judged_by_network
+    from effio.store.reader import read_result
+
     digest = hashlib.sha256()
     result = read_result(path, digest)
     result.content = digest.hexdigest()

@@ -21,28 +21,27 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import effio
 from effio.home import expanded, of_user
-from effio.store.attempts import Facts, KnownAttempt
 from effio.store.folder import RunFolder, Store, refuse_unreadable
-from effio.store.reader import without_collections
-from effio.store.reading import (
-    Describe,
+from effio.store.known import (
     Kept,
     Line,
-    RunReader,
-    Texts,
     are_as_sealed,
     digest_of,
-    read_all,
     read_json,
     stamp_of,
     sum_of_shape,
+    without_collections,
 )
 from effio.store.waiting import Patience, Waiting
 from effio.text import encodable
+
+if TYPE_CHECKING:
+    from effio.store.attempts import KnownAttempt
+    from effio.store.reading import Describe, Texts
 
 _LAYOUT = 5
 # How long an index that another process has locked is waited for, and how long without a word.
@@ -87,6 +86,8 @@ class Entry(NamedTuple):
         return RunFolder(self.root / self.id)
 
     def attempt(self) -> KnownAttempt:
+        from effio.store.attempts import Facts, KnownAttempt  # not for every question
+
         return KnownAttempt(self.root, self.id, self.line["state"], read_json(self.facts, Facts))
 
     @property
@@ -368,6 +369,10 @@ class Index:
                 if isinstance(part, str) and isinstance(name, str)
             }
             self._shapes = dict(database.execute("SELECT sum, text FROM shapes"))
+            if not stale:
+                return
+            from effio.store.reading import RunReader, read_all  # not where all runs are known
+
             reader = RunReader(self.store.root, self._describe, self._column)
             wanted = [(name, now[name]) for name in stale]
             for name, texts in read_all(reader, wanted, self._columns):

@@ -7,7 +7,6 @@ that is wrong refuses the file, with the line's number.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
 import math
@@ -25,6 +24,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import safe_files, versions
+from effio.store.known import without_collections
 from effio.store.notes import NO_NOTES, Notes, tags_of
 from effio.store.records import NOTHING_DONE, End, Figure, Measurement, Run
 from effio.store.run_record import CampaignPart, RunRecord
@@ -240,19 +240,6 @@ def read_result(path: Path, digest: Digest | None = None) -> Result:
 
 # From this number of records on, the garbage collector does not look at them again.
 _MANY = 10_000
-
-
-@contextlib.contextmanager
-def without_collections() -> Iterator[None]:
-    """Records have no cycles. Looking for cycles takes half of the time in which many of them are
-    read, and a tenth of that in which a report is made of them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Places:

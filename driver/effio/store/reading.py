@@ -5,34 +5,29 @@ this one, so that it has the same modules, and ends with it, because its pipe br
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import marshal
 import os
 import re
 import signal
-import stat
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import msgspec
 
 from effio.store.attempts import facts_of
-from effio.store.folder import NOTES, RECORD, RESULT, SUMS, TURNS, RunFolder
+from effio.store.folder import RECORD, RESULT, RunFolder
+from effio.store.known import Line, digest_of, stamps_of, sum_of_shape
 from effio.store.reader import Result, ResultError
 from effio.store.table import TABLES, Row, kind_of_value, rows_of
 from effio.text import encodable
 
-Line = Mapping[str, str]
 Describe = Callable[[RunFolder, Result | ResultError], Line]
 
-_STAMPED = tuple(f"/{name}".encode() for name in (RECORD, RESULT, SUMS, NOTES))
-_OF_A_TURN = f'"{TURNS}/'.encode()
 # From this number of runs on several processes read them; new ones, which know all columns so far,
 # are started after `_AT_ONCE` runs.
 _MANY = 200
@@ -43,81 +38,6 @@ _OF_ONE_RUN = re.compile(rb"[0-9a-f]{8,}|\d+")
 _Names = tuple[str, ...]
 _Kinds = tuple[str, ...]
 _KINDS = {bool: "bool", float: "float", str: "text", type(None): ""}
-
-
-def digest_of(*texts: str | bytes) -> str:
-    """Of texts with their types and lengths, which this version of marshal writes the same way in
-    every Python."""
-    return hashlib.blake2b(marshal.dumps(texts, 2), digest_size=16).hexdigest()
-
-
-# Most runs of a store have the same shapes.
-sum_of_shape = lru_cache(maxsize=10_000)(digest_of)
-
-
-def read_json(text: str | bytes, kind: Any = Any) -> Any:
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except (ValueError, msgspec.MsgspecError):  # a name that is not UTF-8
-        return msgspec.convert(json.loads(text), kind)
-
-
-def _stamp_of(info: os.stat_result) -> list[int]:
-    return [info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns]
-
-
-def stamps_of(folder: bytes, names: Sequence[str]) -> list[list[int]]:
-    """Inode, size and times of each file; an empty list for a file that is not there."""
-    found: list[list[int]] = []
-    for name in names:
-        try:
-            found.append(_stamp_of(os.lstat(folder + b"/" + os.fsencode(name))))
-        except OSError:
-            found.append([])
-    return found
-
-
-def stamp_of(folder: bytes) -> tuple[bytes, int] | None:
-    """The state of a run's files, and when the first of them was written; None for what is not a
-    run."""
-    stamps: list[list[int]] = []
-    written = 0
-    for name in _STAMPED:
-        try:
-            info = os.lstat(folder + name)  # forty thousand calls, so without Path objects
-        except OSError:
-            stamps.append([])
-            continue
-        stamps.append(_stamp_of(info))
-        if name in _STAMPED[:2] and not written and stat.S_ISREG(info.st_mode):
-            written = info.st_mtime_ns
-    return (msgspec.json.encode(stamps), written) if written else None
-
-
-class Kept(NamedTuple):
-    """What the index has of a run; `parts`: the digest of its rows by table, in JSON. `sealed`:
-    the files with a checksum but those of `stamp`, and how they were when it was compared."""
-
-    stamp: bytes
-    line: bytes  # a Line
-    fault: str
-    parts: bytes
-    facts: bytes
-    sealed: bytes
-    sum: str
-
-    @property
-    def has_turns(self) -> bool:
-        """Whether results of turns are among the sealed files: the numbers depend on them too."""
-        return _OF_A_TURN in self.sealed
-
-
-def are_as_sealed(sealed: bytes, folder: bytes) -> bool:
-    """Whether none of these files (`Kept.sealed`) has changed since."""
-    if not sealed:
-        return True
-    names, stamps = read_json(sealed)
-    return bool(stamps_of(folder, names) == stamps)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
 from effio import text as fmt
-from effio.store.reader import Result
+
+if TYPE_CHECKING:
+    from effio.store.reader import Result
 
 Row = dict[str, Any]
 
