@@ -17,7 +17,8 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
-from effio.campaign.state import Called, CampaignFolder
+from effio.campaign.called import Called
+from effio.campaign.state import CampaignFolder
 from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.outcomes import Outcome

@@ -38,6 +38,7 @@ def test_a_command_imports_no_package_that_it_does_not_need(with_engine: Effio) 
         (("runs",), {*_STATISTICS, *_CAMPAIGNS, *_PAGES, "effio.engine.program"}),
         # What has been read once is in the index.
         (("runs",), _READERS),
+        (("table",), _READERS - {"effio.report.claims"}),
         (("query", "SELECT 1"), {*_READERS, "numpy"}),
         (("run", "ior", "--help"), {*_STATISTICS, *_CAMPAIGNS, *_PAGES}),
         (("run", "b-eff-io", *sim, "--ranks=1", "--quiet"), {"matplotlib", "duckdb"}),

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from effio.campaign.called import Called
 from effio.campaign.check import check
 from effio.campaign.expression import Expression, ExpressionError, Known, parse
 from effio.campaign.file import Campaign, load
 from effio.campaign.interleave import interleaved, sides_of
 from effio.campaign.names import Settings
 from effio.campaign.points import Point, Unit, check_count, points_of, units_of
-from effio.campaign.state import Called
 from effio.config.toml_file import TomlFile, nearest
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine

@@ -19,18 +19,16 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store import safe_files
 from effio.store.attempts import Attempt
 from effio.store.folder import RunFolder, Store
-from effio.store.reader import ResultError
-from effio.store.run_record import CampaignPart
 
 if TYPE_CHECKING:
+    from effio.campaign.called import Called
     from effio.campaign.points import Point, Unit
+    from effio.store.campaign_part import CampaignPart
 
 FOLDER = "campaigns"
 _CALLED = "campaign.json"
@@ -52,26 +50,6 @@ def series_name(campaign: str) -> str:
     return _STARTED.sub("", campaign)
 
 
-class Called(BaseModel):
-    """campaign.json: what a campaign was called with, for the next call, and the points that it
-    had."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
-    schema_name: str = Field(
-        default="effio-campaign/1", alias="schema", pattern=r"^effio-campaign/1(\.\d+)?$"
-    )
-    file: str
-    directory: str
-    ranks: int
-    nodes: int | None = None
-    ranks_per_node: int | None = None
-    bytes: int | None = None
-    seconds: float | None = None
-    scale: float = 1.0
-    engine: str = ""  # sha256
-    points: dict[str, str] = Field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Changes:
     """Changes of a campaign between two calls: titles of new points and of removed ones."""
@@ -91,6 +69,10 @@ class CampaignFolder:
 
     def called(self) -> Called | None:
         """None if it is new. Raises if what is there cannot be read."""
+        from pydantic import ValidationError  # not for every list of runs
+
+        from effio.campaign.called import Called
+
         file = self.path / _CALLED
         try:
             return Called.model_validate(
@@ -98,7 +80,7 @@ class CampaignFolder:
             )
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, RecursionError, ValidationError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
             raise EffioError(
                 f"{file} cannot be read{newer}", hint="its runs do not need it; move the file away"
@@ -296,6 +278,8 @@ def counting_of_unit(attempts: Sequence[Attempt]) -> Attempt | None:
 
 def end_of(attempt: Attempt) -> tuple[ExitCode, str]:
     """How a run ended, and why."""
+    from effio.store.reader import ResultError
+
     if attempt.outcome is not None:
         return ExitCode.of_number(attempt.outcome.exit_code), attempt.outcome.reason
     try:

@@ -17,6 +17,7 @@ import click
 
 from effio import text as fmt
 from effio.campaign import planned
+from effio.campaign.called import Called
 from effio.campaign.figures import FigureDone, figures_of
 from effio.campaign.file import Campaign, load
 from effio.campaign.interleave import how_to_compare, sides_of
@@ -32,7 +33,7 @@ from effio.campaign.run import (
     refuse_open_jobs,
     run_campaign,
 )
-from effio.campaign.state import Called, CampaignFolder, changes
+from effio.campaign.state import CampaignFolder, changes
 from effio.cli.campaign_batch import offer_script, submit_and_wait, write_script
 from effio.cli.campaign_options import asked_of, campaign_options, option
 from effio.cli.campaign_table import rows_of_units, table_of

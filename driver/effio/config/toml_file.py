@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from effio.errors import EffioError
 from effio.store import safe_files
@@ -24,6 +22,8 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 MAX_BYTES = 4 << 20
 # Is in no TOML file: control characters are not allowed there.
@@ -50,7 +50,7 @@ _MANY_DIGITS = re.compile(r"[0-9_]{4301,}")
 _UNQUOTED = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 Loc = Sequence[str | int]
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -260,6 +260,8 @@ def nearest(word: str, known: Sequence[str]) -> str:
 def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None = None) -> M:
     """The file as this model; `given` are members that it need not have. Raises with every fault
     at once, each with its place."""
+    from pydantic import ValidationError
+
     try:
         return model.model_validate({**(given or {}), **file.table})
     except ValidationError as error:
@@ -347,6 +349,8 @@ def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     """The models in an annotation: of a table, of lists of them, and of tables by name."""
+    from pydantic import BaseModel
+
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     elif get_origin(annotation) is not Literal:

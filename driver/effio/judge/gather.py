@@ -22,8 +22,8 @@ from effio.home import expanded
 from effio.judge.samples import Identity, Judged, Side
 from effio.store.answering import must_have_name
 from effio.store.attempts import Attempt, attempts_in
+from effio.store.campaign_part import CampaignPart
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
-from effio.store.run_record import CampaignPart
 
 Attempts = Callable[[Store], Sequence[Attempt]]
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from effio.store.reader import Result
-from effio.store.records import Figure, Measurement
+if TYPE_CHECKING:
+    from effio.store.reader import Result
+    from effio.store.records import Figure, Measurement
 
 Scalar = str | int | float | bool
 
@@ -149,6 +150,8 @@ def _rates(run: Judged) -> Iterator[tuple[Key, Measurement | Figure]]:
 def samples_of(runs: Sequence[Judged], across: frozenset[str] = frozenset()) -> dict[Key, Sample]:
     """The samples by key, in the order of their first appearance; `across` names axes that do not
     count."""
+    from effio.store.records import Measurement
+
     found: dict[Key, Sample] = {}
     for run in runs:
         for whole, record in _rates(run):
@@ -169,6 +172,8 @@ def samples_of(runs: Sequence[Judged], across: frozenset[str] = frozenset()) -> 
 
 
 def _why(record: Measurement | Figure) -> str:
+    from effio.store.records import Measurement
+
     if isinstance(record, Measurement):
         return record.invalid_reason or record.rate.reason or "invalid"
     return "; ".join(record.reasons) or record.metric.reason or "not valid"

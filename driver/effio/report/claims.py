@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
@@ -14,16 +15,15 @@ from msgspec.structs import replace
 from effio import text as fmt
 from effio.judge import Interval
 from effio.judge.samples import Identity, Judged, identity_of
-from effio.report.common import certainty
-from effio.report.common.system import mpi_name
-from effio.report.model import Headline
-from effio.report.registry import reporter_of
-from effio.store.evidence import Place, mark_of, place_of, short_of
+from effio.store.campaign_part import CampaignPart
 from effio.store.folder import RunFolder
 from effio.store.known import read_json
-from effio.store.reader import Result
-from effio.store.records import Figure
-from effio.store.run_record import CampaignPart
+
+# What makes claims takes longer to import than reading them from the index.
+if TYPE_CHECKING:
+    from effio.report.model import Headline
+    from effio.store.reader import Result
+    from effio.store.records import Figure
 
 
 class Number(Struct, frozen=True, array_like=True):
@@ -115,6 +115,8 @@ def axes_of(run: Judged) -> dict[str, str]:
 
 def number_by(headline: Headline, result: Result) -> Number:
     """The number of a run, with all that its headline claims."""
+    from effio.store.evidence import short_of
+
     return Number(
         headline.name,
         headline.unit,
@@ -126,6 +128,8 @@ def number_by(headline: Headline, result: Result) -> Number:
 
 
 def number_of(result: Result) -> Number:
+    from effio.report.registry import reporter_of
+
     return number_by(reporter_of(result).headline(result), result)
 
 
@@ -139,10 +143,14 @@ def own_figure(headline: Headline, result: Result) -> Figure | None:
 
 def interval_of(figure: Figure | None) -> Interval | None:
     """The interval that a figure has within its run, from five repetitions on."""
+    from effio.report.common import certainty
+
     return certainty.shown_bounds(figure) if figure is not None else None
 
 
 def _versions(result: Result) -> dict[str, str]:
+    from effio.report.common.system import mpi_name
+
     system, engine = result.run.system, result.run.engine
     release = system.kernel.get("release", "")
     return {
@@ -153,12 +161,16 @@ def _versions(result: Result) -> dict[str, str]:
 
 
 def for_peak_by(headline: Headline, result: Result) -> ForPeak:
+    from effio.store.evidence import Place, place_of
+
     fs = result.run.file_system
     cached = bool(headline.evidence) and place_of(headline.evidence) is Place.CACHE
     return ForPeak(result.run.system.nodes, fs.mount_point if fs is not None else None, cached)
 
 
 def claim_by(headline: Headline, result: Result) -> Claim:
+    from effio.store.evidence import mark_of
+
     figure = own_figure(headline, result)
     return Claim(
         number_by(headline, result),
@@ -174,6 +186,8 @@ def claim_by(headline: Headline, result: Result) -> Claim:
 
 
 def claimed(run: Judged) -> Claimed:
+    from effio.report.registry import reporter_of
+
     result = run.result
     part = result.part
     return Claimed(

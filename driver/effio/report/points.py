@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from effio.campaign.expression import as_number, spelled
 from effio.config.toml_file import nearest
@@ -19,14 +19,12 @@ from effio.judge.repetitions import Statement, statement
 from effio.judge.samples import Judged
 from effio.report import model
 from effio.report.claims import Claimed, Number, claimed
-from effio.report.common.counts import interval_of
-from effio.report.common.names import lies_at
 from effio.report.model import NO_MEAN, AxisValue, Cell, Column, Quantity, Table
-from effio.report.parts import differing
-from effio.report.registry import reporter_of
-from effio.store.evidence import evidence_of, is_reading, short_of
-from effio.store.records import Figure as FigureRecord
 from effio.text import count_of
+
+# Only where results are read.
+if TYPE_CHECKING:
+    from effio.store.records import Figure as FigureRecord
 
 # What says where a result went, not what was measured.
 _NO_AXES = frozenset({"dir", "result", "progress", "quiet", "name", "label"})
@@ -108,6 +106,8 @@ def _text(value: object) -> str:
 
 
 def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
+    from effio.report.common.counts import interval_of
+
     value = figure.metric.value if figure.valid is not False else None
     return Number(
         name,
@@ -122,6 +122,10 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
 def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
     """The evidence of the headline if that is the figure, else of the measurements at its place
     that move bytes in the direction of its name; empty for a figure that does not count bytes."""
+    from effio.report.common.names import lies_at
+    from effio.report.registry import reporter_of
+    from effio.store.evidence import evidence_of, is_reading, short_of
+
     headline = reporter_of(run.result).headline(run.result)
     if (headline.name, headline.value) == (name, figure.metric.value):
         return short_of(headline.evidence, run.result.run)
@@ -136,6 +140,8 @@ def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
 def _values_of(run: Judged, wanted: str) -> _Numbers:
     """The values of each figure with this name, if a run has several (the partitions of b_eff_io),
     with the coordinates in which they differ; else of the run."""
+    from effio.report.parts import differing
+
     figures = run.result.figures_named(wanted)
     if len(figures) < 2:
         return [({}, _value_of(run, wanted))]
@@ -149,6 +155,8 @@ def _values_of(run: Judged, wanted: str) -> _Numbers:
 
 def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
+    from effio.store.evidence import evidence_of, short_of
+
     figure = run.result.figure(wanted)
     if figure is not None:
         return _number_of(run, wanted, figure)

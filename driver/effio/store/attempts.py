@@ -8,15 +8,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from effio.errors import ExitCode
+from effio.store.campaign_part import CampaignPart
 from effio.store.folder import RESULT, RunFolder, Store
-from effio.store.notes import tags_of
-from effio.store.reader import Result, ResultError
-from effio.store.run_record import CampaignPart, Outcome, RunRecord
+
+# Attempts that the index knows take nothing of these.
+if TYPE_CHECKING:
+    from effio.store.reader import Result, ResultError
+    from effio.store.run_record import Outcome, RunRecord
 
 _FINISHED = (ExitCode.DONE, ExitCode.DATA_ERRORS)
 
@@ -32,6 +35,8 @@ def damage_by(
     """What is wrong with a run that was finished once: its result is gone or cut, or no longer has
     its checksum. Nothing of a run that is whole, or never was finished. `sealed`: as the folder
     says it. `known`: checksums of files as they are."""
+    from effio.store.reader import ResultError
+
     if state == "newer":
         return ""
     if state == "done":
@@ -76,6 +81,8 @@ class Attempt:
 
     @property
     def tags(self) -> Sequence[str]:
+        from effio.store.notes import tags_of
+
         return tags_of(self._record, self.folder.notes())
 
     @property
@@ -93,6 +100,8 @@ class Attempt:
     @cached_property
     def _found(self) -> tuple[str, str]:
         """State and damage; the result, which may be large, is not kept."""
+        from effio.store.reader import ResultError
+
         result: Result | ResultError
         digest = hashlib.sha256()
         try:
@@ -135,6 +144,9 @@ def facts_of(
     known: Mapping[str, str],
 ) -> dict[str, Any]:
     """The members of `Facts`. `result` is as reported, `sealed` and `known` as in `damage_by`."""
+    from effio.store.notes import tags_of
+    from effio.store.reader import Result
+
     record = result.record if isinstance(result, Result) else folder.record()
     said = result.notes if isinstance(result, Result) else folder.notes()
     part = record.campaign if record is not None else None

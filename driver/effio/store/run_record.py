@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from effio.store.campaign_part import CampaignPart as CampaignPart
 from effio.store.masking import Masked, Words, masked_words
 
 RECORD_SCHEMA = "effio-run/1"
@@ -23,21 +23,6 @@ class Outcome(BaseModel):
     launcher_code: int | None = None
     finished: str = ""
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class CampaignPart:
-    """For a run that is part of a campaign: which point it is, in which repetition. `access`: the
-    one that the step is for, if its lines in the campaign name one ("read"). No model: of the index
-    there are thousands, which msgspec makes in a tenth of the time."""
-
-    name: str
-    step: str
-    point: str
-    repetition: int = 0
-    axes: dict[str, bool | int | float | str] = field(default_factory=dict)
-    tags: list[str] = field(default_factory=list)
-    access: str = ""
 
 
 class NetworkPart(BaseModel):
