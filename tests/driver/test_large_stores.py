@@ -132,9 +132,9 @@ def test_a_question_about_a_campaign_reads_no_run(
     os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
     try:
         opened.clear()
-        assert indexed.call(*asked).stdout == again.stdout  # this point has only one attempt
-        if words[0] != "runs":
-            assert opened["environment.json"] == opened["result.jsonl"] == 1
+        assert indexed.call(*asked).stdout == again.stdout
+        # It decides which of several attempts counts; this point has only one.
+        assert set(opened) <= _OF_CAMPAIGN
     finally:
         changed.write_bytes(data)
 
