@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of effio-card: the benchmarks of the card (campaigns/quick.toml), no classic program and
-// no backend that has a format. `make run` compiles this program first and shows the card before the rest is compiled.
+// The tables of effio-card: the benchmarks of the card (campaigns/quick.toml), no classic program
+// and no backend that has a format. `make run` compiles this program first and shows the card
+// before the rest is compiled.
 #include <cstdio>
 
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
@@ -45,7 +46,8 @@ const std::vector<ArrayBackend>& array_backends() {
 }
 
 ExitCode sion::run_command(const std::vector<std::string>&) {
-    std::fputs("effio-card: this program has no SIONlib containers; make build compiles them\n", stderr);
+    std::fputs("effio-card: this program has no SIONlib containers; make build compiles them\n",
+               stderr);
     return ExitCode::usage;
 }
 

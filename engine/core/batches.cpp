@@ -24,7 +24,8 @@ Batches batches_of(const TimeSeries& series, double seconds, double calls) {
     const double count = std::floor(seconds / (together * width) + 1e-9);
     if (count < static_cast<double>(Batches::least)) {
         // One call of four workers is a quarter of a call of each.
-        const std::string had = calls < 10 ? fmt::format("{:.2g}", calls) : fmt::format("{:.0f}", calls);
+        const std::string had =
+            calls < 10 ? fmt::format("{:.2g}", calls) : fmt::format("{:.0f}", calls);
         found.none = fmt::format(
             "it takes {} slices of at least {} and {:.0f} calls of each worker; the pass had {} "
             "calls in {}",

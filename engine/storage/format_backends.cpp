@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of backends that have a format: array libraries, containers and files per process. They
-// are apart from those of bytes and names because the card's program is compiled without them.
+// The tables of backends that have a format: array libraries, containers and files per process.
+// They are apart from those of bytes and names because the card's program is compiled without them.
 #include "storage/array_module.hpp"
 #include "storage/array_storage.hpp"
 #include "storage/backends.hpp"
