@@ -13,7 +13,8 @@ from effio.judge.samples import Judged
 from effio.report import claims
 from effio.report.build import load, report_of
 from effio.report.claims import claimed, number_of
-from effio.report.listing import NUMBER, line_of
+from effio.report.lines import NUMBER
+from effio.report.listing import line_of
 from effio.report.model import Report
 from effio.report.trend import trend_of
 from effio.store.evidence import Place, evidence_of, source_of
