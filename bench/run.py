@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -31,13 +31,18 @@ HEADINGS = (
 BEGIN, END = "<!-- bench: made by `make bench` -->", "<!-- bench: end -->"
 
 
-def collect(kit: Kit) -> list[Pair]:
-    found: list[Pair] = []
+def makers() -> dict[str, Callable[[Kit], list[Pair]]]:
+    """The functions `pairs` by the names of their modules."""
+    found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.stem in ("harness", "run"):
-            continue
-        found += importlib.import_module(path.stem).pairs(kit)
+        module = importlib.import_module(path.stem)
+        if hasattr(module, "pairs"):
+            found[path.stem] = module.pairs
     return found
+
+
+def collect(kit: Kit) -> list[Pair]:
+    return [pair for make in makers().values() for pair in make(kit)]
 
 
 def summary(outcome: Outcome) -> Table:

@@ -25,7 +25,7 @@ from harness import (
 )
 from ior import rates_in
 from patience import SECONDS
-from run import BEGIN, END, page_lines, summary, write_page
+from run import BEGIN, END, makers, page_lines, summary, write_page
 
 
 def _cycling(*values: float) -> Callable[[], dict[str, float]]:
@@ -207,3 +207,9 @@ def test_a_launcher_gets_the_signals_that_are_sent_for_it() -> None:
         assert process.stderr.readline() == b"ready\n"
         process.terminate()
         assert process.wait(SECONDS) == 7
+
+
+def test_modules_that_have_pairs_take_part() -> None:
+    """And no others: a module of helpers once ended every bench."""
+    with_pairs = "b_eff b_eff_io clock data ior libraries mdtest sion store studies"
+    assert list(makers()) == with_pairs.split()
