@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from engines import Engine
 from file_systems.conftest import effio_on
 from file_systems.gluster import gluster

@@ -14,8 +14,8 @@ from driver.conftest import Effio
 from effio.judge.gather import counting_of, read_run
 from effio.report.campaign import CampaignRuns
 from effio.report.claims import claimed
+from effio.store.all_runs import Store
 from effio.store.attempts import attempts_in
-from effio.store.folder import Store
 from effio.store.reader import ResultError
 
 HEAD = 'title = "t"\npurpose = "p"\n'

@@ -27,7 +27,7 @@ from effio.judge.samples import Judged
 from effio.judge.verdicts import Ruling
 from effio.report.acceptance import value_of
 from effio.report.model import Quantity
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.reader import read_result
 from effio.store.run_record import CampaignPart, RunRecord
 

@@ -20,7 +20,8 @@ import pytest
 from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.store import archive, safe_files
-from effio.store.folder import SUMS, RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import SUMS, RunFolder
 from store import generate
 
 FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"

@@ -9,7 +9,8 @@ import pytest
 
 from driver import made
 from effio.launch import batch_run
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.run_record import RunRecord
 
 CUT = made.b_eff_io()[:9]

@@ -40,8 +40,8 @@ from effio.report.trend import (
     trend_of,
     trend_report,
 )
+from effio.store.all_runs import Store
 from effio.store.evidence import short_of
-from effio.store.folder import Store
 from effio.store.reader import read_result
 from engines import Engine
 from patience import SECONDS, patient

@@ -25,7 +25,7 @@ from effio.launch import watch as watch_module
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView
 from effio.launch.watch import Patience, Watch
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 
 @dataclass

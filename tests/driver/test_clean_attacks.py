@@ -17,8 +17,9 @@ from driver import made
 from driver.conftest import Effio
 from effio.launch import job
 from effio.store import abilities, looks, proof, shared_probes
+from effio.store.all_runs import Store
 from effio.store.clean import RefusedRunError, leftovers
-from effio.store.folder import RunFolder, Store, now_utc, this_process
+from effio.store.folder import RunFolder, now_utc, this_process
 from effio.store.reader import read_result
 from effio.store.run_record import RunRecord
 from effio.store.shared_probes import probes_of

@@ -16,7 +16,7 @@ from driver.conftest import Effio
 from driver.sides import night
 from effio.errors import EffioError
 from effio.judge import gather
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from patience import patient
 
 

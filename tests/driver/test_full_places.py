@@ -13,7 +13,7 @@ from driver.conftest import Effio
 from effio.cli.man import command_pages
 from effio.errors import EffioError
 from effio.store import safe_files
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.tune.folder import Called, TuningFolder
 from effio.tune.search import Reading, Trial
 from effio.tune.setting import Setup

@@ -21,7 +21,8 @@ from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.imports import formats
 from effio.imports.model import Imported
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 FOREIGN = Path(__file__).parent / "foreign"

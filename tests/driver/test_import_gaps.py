@@ -14,7 +14,7 @@ import pytest
 from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.imports import formats, keep
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 FOREIGN = Path(__file__).parent / "foreign"
 _LEFT_OUT = "left out, because it has no rate that is a number above 0: "

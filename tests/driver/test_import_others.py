@@ -16,8 +16,9 @@ import pytest
 from driver.conftest import Effio
 from effio.errors import EffioError
 from effio.imports import formats, keep
-from effio.store import folder
-from effio.store.folder import RunFolder, Store
+from effio.store import all_runs
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 
 HERE = Path(__file__).parent
 FOREIGN = HERE / "foreign"
@@ -132,7 +133,7 @@ def test_imports_at_the_same_time_keep_a_file_once(
             refused.append(caught.value)
         return found
 
-    monkeypatch.setattr(folder, "_IMPORT_PATIENCE", 0.0)
+    monkeypatch.setattr(all_runs, "_IMPORT_PATIENCE", 0.0)
     monkeypatch.setattr(keep, "_known", known_slowly)
     assert len(keep.import_file(file, store, ()).new) == 1
     assert len(refused) == 1

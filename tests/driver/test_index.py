@@ -18,7 +18,8 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.report.listing import line_of
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.index import Entry, Index, place_of
 from effio.store.table import TABLES
 from patience import SECONDS

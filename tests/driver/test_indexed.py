@@ -29,7 +29,8 @@ from effio.report.points import points_of, points_of_claims, table_of
 from effio.report.texts import as_csv
 from effio.report.trend import as_data, trend_of
 from effio.store import attempts, known, reading
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.index import Index
 from store import generate
 

@@ -14,8 +14,9 @@ import pytest
 from driver import made
 from driver.campaigns import NULL, STEP, record_of, runs_of, write_campaign
 from driver.conftest import Effio
+from effio.store.all_runs import Store
 from effio.store.environment import MASKED
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder
 from effio.store.masking import masked_text, masked_words
 from effio.store.run_record import Outcome, RunRecord
 from patience import SECONDS

@@ -15,7 +15,7 @@ from effio.judge.verdicts import Verdict
 from effio.report.html import render, write_page
 from effio.report.model import Column, Figure, Table
 from effio.report.tuning import before_after_figure, headline, tuning_section
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.tune import record as records
 from effio.tune.folder import Called, TuningFolder
 from effio.tune.record import (

@@ -18,7 +18,8 @@ from effio.config.site import load_site
 from effio.errors import EffioError
 from effio.launch.commands import carry_out
 from effio.store import safe_files
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.run_record import Outcome, RunRecord
 
 PACKAGE = Path(effio.__file__).parent

@@ -19,12 +19,9 @@ from effio.launch.job import judge
 from effio.launch.launchers import Ranks, default_ranks
 from effio.launch.machine import Allocation, Machine
 from effio.launch.watch import Outcome as Watched
+from effio.store.all_runs import Store
 from effio.store.environment import NOT_KEPT, allowed, kept_environment, sed_words
-from effio.store.folder import (
-    RunFolder,
-    Store,
-    this_process,
-)
+from effio.store.folder import RunFolder, this_process
 from effio.store.run_record import Outcome, RunRecord
 from effio.store.safe_files import write_atomically
 from patience import SECONDS

@@ -199,7 +199,7 @@ _NEVER_ONE = {
     "report/study/__init__.py": "more than the fewest",
     "report/tuning.py": "three at least",
     "serve/app.py": "the most that are compared",
-    "store/folder.py": "several, or it would be the one",
+    "store/all_runs.py": "several, or it would be the one",
 }
 
 

@@ -402,7 +402,7 @@ def test_a_hints_file_that_was_found_is_one_that_the_engine_reads(
     effio: Effio, engines: dict[str, Engine], tmp_path: Path
 ) -> None:
     """The rules of each group reach the measurements that they are named after, and no other."""
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
     from effio.tune.folder import TuningFolder
     from effio.tune.setting import Group, Setup
 

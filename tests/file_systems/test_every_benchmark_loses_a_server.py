@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from effio.store import abilities
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from engines import Engine
 
 from .conftest import ALL, KINDS, Mounted, effio_on, mounted

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from effio.store.all_runs import Store
 from effio.store.evidence import source_of
-from effio.store.folder import Store
 from effio.store.traffic import traffic_of
 from engines import Engine
 

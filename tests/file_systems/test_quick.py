@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from engines import Engine
 
 from .conftest import ALL, effio_on

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from engines import Engine
 
 from .conftest import ALL, Mounted, mounted

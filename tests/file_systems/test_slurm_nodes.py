@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from effio.report.build import report_of
+from effio.store.all_runs import Store
 from effio.store.evidence import Place
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder
 from engines import Engine
 from slurm_cluster import Host, SlurmCluster, SlurmUnavailableError, slurm_cluster
 

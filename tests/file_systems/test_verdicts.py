@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from effio.store.all_runs import Store
 from effio.store.evidence import NEARLY, Place, is_reading
-from effio.store.folder import Store
 from effio.store.records import Measurement
 from engines import Engine
 

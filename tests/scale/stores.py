@@ -22,7 +22,8 @@ from effio.campaign.points import Unit
 from effio.campaign.state import CampaignFolder
 from effio.engine.program import Engine
 from effio.launch.launchers import Ranks
-from effio.store.folder import ENVIRONMENT, RECORD, RESULT, SUMS, Store
+from effio.store.all_runs import Store
+from effio.store.folder import ENVIRONMENT, RECORD, RESULT, SUMS
 from effio.store.run_record import CampaignPart, Outcome, RunRecord
 from patience import SECONDS
 

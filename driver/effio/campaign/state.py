@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Literal
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store import safe_files
+from effio.store.all_runs import Store
 from effio.store.attempts import Attempt
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder
 
 if TYPE_CHECKING:
     from effio.campaign.called import Called

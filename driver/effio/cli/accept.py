@@ -25,7 +25,7 @@ from effio.judge.rules import Projection, RuleFile, Submission, load_rules, load
 from effio.judge.samples import Judged
 from effio.report.indexed import Indexed
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 ACCEPTANCE_SCHEMA = "effio-acceptance/1"
 

@@ -16,7 +16,8 @@ from effio.cli.places import PlacePath
 from effio.errors import EffioError
 from effio.judge.gather import campaign_word, files_of, is_place
 from effio.store import archive, safe_files
-from effio.store.folder import RESULT, RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RESULT, RunFolder
 
 
 def _all_of(word: str, store: Store) -> list[RunFolder]:

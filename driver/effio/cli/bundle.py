@@ -25,7 +25,8 @@ from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.report.indexed import Indexed
 from effio.store import safe_files
-from effio.store.folder import Store, now_utc
+from effio.store.all_runs import Store
+from effio.store.folder import now_utc
 
 if TYPE_CHECKING:
     from effio.report.model import Table

@@ -62,7 +62,7 @@ from effio.report.indexed import Known
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store import safe_files
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.reader import Result
 from effio.store.safe_files import write_atomically
 

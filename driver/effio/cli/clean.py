@@ -18,7 +18,8 @@ from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
 from effio.store import clean, looks, safe_files
-from effio.store.folder import RECORD, RESULT, RunFolder, Store, files_of_turns
+from effio.store.all_runs import Store
+from effio.store.folder import RECORD, RESULT, RunFolder, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.shared_probes import probes_of
 

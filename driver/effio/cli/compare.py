@@ -24,7 +24,7 @@ from effio.judge.compare import Comparison, Terms, compare
 from effio.judge.verdicts import NoVerdict, Verdict
 from effio.report.indexed import Indexed
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 
 def part(text: str) -> float:

@@ -24,7 +24,7 @@ def complete_run(ctx: click.Context, _: click.Parameter, incomplete: str) -> lis
     """Kept runs, the newest first; else files."""
     from effio.cli.main import runs_directory
     from effio.errors import EffioError
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
 
     try:
         folders = Store(runs_directory(ctx)).folders()
@@ -39,7 +39,7 @@ def complete_sides(
     """The same, campaigns, and folders: sides of a comparison may be of other sites."""
     from effio.cli.main import runs_directory
     from effio.judge.gather import campaign_names
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
 
     names = [n for n in campaign_names(Store(runs_directory(ctx))) if n.startswith(incomplete)]
     found = [*(CompletionItem(n, help="a campaign") for n in names)]
@@ -55,7 +55,7 @@ def complete_tag(ctx: click.Context, _: click.Parameter, incomplete: str) -> lis
     have locked it, and making a new one reads all results."""
     from effio.cli.main import runs_directory
     from effio.errors import EffioError
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
     from effio.store.notes import tags_of
 
     try:
@@ -72,7 +72,7 @@ def complete_known_campaign(
     """Campaigns that have been run."""
     from effio.cli.main import runs_directory
     from effio.judge.gather import campaign_names
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
 
     names = campaign_names(Store(runs_directory(ctx)))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
@@ -148,7 +148,7 @@ def complete_tunings(
 ) -> list[CompletionItem]:
     """The tunings that are kept, the newest first."""
     from effio.cli.main import runs_directory
-    from effio.store.folder import Store
+    from effio.store.all_runs import Store
     from effio.tune.folder import names
 
     kept = ["last", *reversed(names(Store(runs_directory(ctx))))]

@@ -19,8 +19,8 @@ from effio.cli.streams import say
 from effio.errors import EffioError, ExitCode
 from effio.report.indexed import Indexed
 from effio.store import safe_files
+from effio.store.all_runs import Store
 from effio.store.binary_tables import write_columns, write_workbook
-from effio.store.folder import Store
 from effio.store.table import TABLES, Row, rows_of, write_csv, write_markdown
 
 # The format for each suffix of a file name.

@@ -18,7 +18,7 @@ from effio.errors import EffioError, ExitCode
 from effio.imports import formats
 from effio.imports.keep import import_file
 from effio.imports.model import Imported
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 
 @click.command("import")

@@ -12,7 +12,8 @@ import click
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.errors import EffioError
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
 

@@ -16,7 +16,8 @@ from effio.cli.streams import print_line
 from effio.errors import EffioError
 from effio.judge.gather import files_of
 from effio.report.indexed import Indexed
-from effio.store.folder import RESULT, RunFolder, Store, now_utc
+from effio.store.all_runs import Store
+from effio.store.folder import RESULT, RunFolder, now_utc
 from effio.store.notes import Note, Notes, tags_of
 
 

@@ -31,7 +31,7 @@ from effio.profile.predict import Prediction, predict, tag_of
 from effio.profile.questions import AnswerError, Question, answer, questions
 from effio.profile.steps import Imitation, imitate, not_imitated
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.reader import ResultError
 from effio.store.safe_files import write_atomically
 

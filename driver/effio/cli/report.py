@@ -18,7 +18,8 @@ from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
 from effio.home import expanded
-from effio.store.folder import REPORT, RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import REPORT, RunFolder
 
 if TYPE_CHECKING:
     from effio.report.balance import Balance

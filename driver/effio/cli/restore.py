@@ -11,7 +11,7 @@ from effio import text as fmt
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.store import archive
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 
 @click.command("restore")

@@ -37,7 +37,8 @@ from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.launch.watch import Patience
 from effio.store import safe_files
-from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder
 
 # Key of the engine that is named after the benchmark, whose options are then offered.
 _ENGINE = "effio.engine"

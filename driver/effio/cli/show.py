@@ -21,7 +21,8 @@ from effio.cli.terminal import Terminal
 from effio.report.build import load, load_probe, report_of
 from effio.report.model import Figure, Heading, Headline, Report, Section, Table
 from effio.report.texts import Form
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 
 _MARKS = {"good": ("✓", "green"), "warn": ("!", "yellow"), "bad": ("✗", "red"), "info": ("·", "")}
 _LONGEST = 60

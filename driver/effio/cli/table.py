@@ -15,7 +15,7 @@ from effio.report.indexed import Indexed
 from effio.report.points import across as side_by_side
 from effio.report.points import points_of, points_of_claims, table_of
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 
 @click.command("table")

@@ -23,7 +23,7 @@ from effio.config.toml_file import nearest
 from effio.errors import EffioError, ExitCode, environment_error
 from effio.judge import gather
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 
 if TYPE_CHECKING:
     from effio.report.claims import Claimed

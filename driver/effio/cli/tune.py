@@ -34,7 +34,7 @@ from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.report.texts import Form
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.values import as_number
 from effio.tune import folder as folders
 from effio.tune import record as records

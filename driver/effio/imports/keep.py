@@ -18,7 +18,8 @@ from effio.errors import EffioError, results_error
 from effio.imports import formats
 from effio.imports.model import STATEMENT, Imported, Source, lines, time_text
 from effio.store import safe_files
-from effio.store.folder import RESULT, RunFolder, Store, now_utc
+from effio.store.all_runs import Store
+from effio.store.folder import RESULT, RunFolder, now_utc
 from effio.store.notes import Note, Notes
 from effio.store.reader import ResultError
 from effio.store.run_record import Outcome, RunRecord

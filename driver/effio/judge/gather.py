@@ -20,10 +20,11 @@ from effio.config.toml_file import campaign_name, is_campaign
 from effio.errors import EffioError
 from effio.home import expanded
 from effio.judge.samples import Identity, Judged, Side
+from effio.store.all_runs import Store
 from effio.store.answering import must_have_name
 from effio.store.attempts import Attempt, attempts_in
 from effio.store.campaign_part import CampaignPart
-from effio.store.folder import RECORD, RESULT, RunFolder, Store, reported_result
+from effio.store.folder import RECORD, RESULT, RunFolder, reported_result
 
 Attempts = Callable[[Store], Sequence[Attempt]]
 

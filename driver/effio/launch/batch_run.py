@@ -24,7 +24,8 @@ from effio.launch.live import LiveView
 from effio.launch.machine import Allocation, Machine
 from effio.store import folder as store
 from effio.store import safe_files
-from effio.store.folder import RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import RunFolder
 from effio.store.masking import masked_text, masked_words
 from effio.store.run_record import Outcome
 

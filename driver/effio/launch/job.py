@@ -28,8 +28,9 @@ from effio.launch.machine import Machine
 from effio.launch.places import ranks_stay_here, refuse_more_nodes, refuse_too_many
 from effio.store import abilities, proof, safe_files, traffic
 from effio.store import folder as store
+from effio.store.all_runs import Store
 from effio.store.environment import SITE_NAMES, kept_environment, of_secret
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
 from effio.store.run_record import AbilityPart, CampaignPart, Outcome, RunRecord

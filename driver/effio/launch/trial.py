@@ -19,8 +19,9 @@ from effio.launch import job
 from effio.launch.choose import choose_launcher
 from effio.launch.live import LiveView
 from effio.store import clean, safe_files
+from effio.store.all_runs import Store
 from effio.store.environment import kept_environment
-from effio.store.folder import ENVIRONMENT, RunFolder, Store
+from effio.store.folder import ENVIRONMENT, RunFolder
 from effio.store.masking import masked_words
 from effio.store.reader import ResultError
 

@@ -30,8 +30,8 @@ from effio.report.model import (
 )
 from effio.report.plots import plot
 from effio.report.spots import Spot, curve, number_of, place_of, title_of, x_axis
+from effio.store.all_runs import Store
 from effio.store.evidence import evidence_of, short_of
-from effio.store.folder import Store
 from effio.store.option_values import coordinate_text
 from effio.text import count_of, heading
 

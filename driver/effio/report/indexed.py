@@ -15,8 +15,9 @@ from effio.judge.samples import Judged
 from effio.report import claims
 from effio.report.claims import Claimed, Number
 from effio.report.lines import NUMBER
+from effio.store.all_runs import Store
 from effio.store.attempts import Attempt, KnownAttempt
-from effio.store.folder import RESULT, Store
+from effio.store.folder import RESULT
 from effio.store.index import Entry, Index
 
 # This many results are read before the index is opened, which takes longer than reading a few.

@@ -37,7 +37,7 @@ from effio.report.trend import MOST_DRAWN, trend_of, trend_report
 from effio.report.trend import as_data as trend_data
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 from effio.store import safe_files
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.known import without_collections
 
 _PAGES = Path(__file__).resolve().parent / "pages"

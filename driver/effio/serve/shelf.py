@@ -22,7 +22,8 @@ from effio.report.indexed import Known
 from effio.report.lines import NUMBER, axes_of, grouped, verdict_of
 from effio.report.listing import line_of
 from effio.store import safe_files
-from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder, Store
+from effio.store.all_runs import Store
+from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder
 from effio.store.index import Entry, Index
 from effio.store.option_values import coordinate_text
 

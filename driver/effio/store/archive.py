@@ -25,14 +25,8 @@ from typing import IO, NamedTuple, TypeVar
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import safe_files
-from effio.store.folder import (
-    KEPT_FILES,
-    REPORT,
-    SUMS,
-    RunFolder,
-    Store,
-    is_of_turn,
-)
+from effio.store.all_runs import Store
+from effio.store.folder import KEPT_FILES, REPORT, SUMS, RunFolder, is_of_turn
 from effio.store.masking import reading_masked
 from effio.store.safe_files import is_regular, sha256_of
 

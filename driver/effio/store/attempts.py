@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from effio.errors import ExitCode
+from effio.store.all_runs import Store
 from effio.store.campaign_part import CampaignPart
-from effio.store.folder import RESULT, RunFolder, Store
+from effio.store.folder import RESULT, RunFolder
 
 # Attempts that the index knows take nothing of these.
 if TYPE_CHECKING:

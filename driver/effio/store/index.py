@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import effio
 from effio.home import expanded, of_user
-from effio.store.folder import RunFolder, Store, refuse_unreadable
+from effio.store.all_runs import Store, refuse_unreadable
+from effio.store.folder import RunFolder
 from effio.store.known import (
     Kept,
     Line,

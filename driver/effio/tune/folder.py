@@ -29,7 +29,7 @@ from effio import text as fmt
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import safe_files
-from effio.store.folder import Store
+from effio.store.all_runs import Store
 from effio.store.short_ids import is_part
 from effio.tune.search import Reading, Terms, Trial
 from effio.tune.setting import Group
