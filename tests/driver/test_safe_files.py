@@ -15,7 +15,7 @@ import effio
 from driver import made
 from effio.campaign.state import CampaignFolder, damage_of, state_of
 from effio.config.site import load_site
-from effio.errors import EffioError
+from effio.errors import EffioError, ExitCode
 from effio.launch.commands import carry_out
 from effio.store import safe_files
 from effio.store.all_runs import Store
@@ -300,3 +300,42 @@ def test_settings_of_another_user_are_not_taken(
             load_site()
     monkeypatch.setenv("EFFIO_SITE", str(site))
     assert load_site().launch.launcher == "/tmp/evil"
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "code", "hint"),
+    [
+        (PermissionError(13, "Permission denied"), ": Permission denied", ExitCode.IO_ERROR, ""),
+        (OSError(5, "Input/output error"), ": Input/output error", ExitCode.IO_ERROR, ""),
+        (safe_files.UnsafeFileError(40, "is a link"), ": it is a link", ExitCode.USAGE, "move it"),
+        (ValueError("Expecting value"), "", ExitCode.USAGE, "move it"),
+    ],
+)
+def test_moving_a_file_away_is_no_advice_where_reading_is_refused(
+    error: Exception, said: str, code: ExitCode, hint: str
+) -> None:
+    refused = safe_files.unreadable(Path("call.json"), error, "move it")
+    assert (refused.message, refused.code, refused.hint) == (
+        f"call.json cannot be read{said}",
+        code,
+        hint,
+    )
+
+
+def test_a_campaign_that_may_not_be_read_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = CampaignFolder(Store(tmp_path), "sweep")
+    folder.path.mkdir(parents=True)
+    (folder.path / "campaign.json").write_text("{")
+    with pytest.raises(EffioError, match=r"cannot be read$") as other:
+        folder.called()
+    assert "move the file away" in other.value.hint
+
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(safe_files, "read_text", refuse)
+    with pytest.raises(EffioError, match=r"cannot be read: Permission denied$") as refused:
+        folder.called()
+    assert refused.value.hint == ""

@@ -70,8 +70,6 @@ class CampaignFolder:
 
     def called(self) -> Called | None:
         """None if it is new. Raises if what is there cannot be read."""
-        from pydantic import ValidationError  # not for every list of runs
-
         from effio.campaign.called import Called
 
         file = self.path / _CALLED
@@ -82,10 +80,8 @@ class CampaignFolder:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
-            newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
-            raise EffioError(
-                f"{file} cannot be read{newer}", hint="its runs do not need it; move the file away"
-            ) from None
+            hint = "its runs do not need it; move the file away"
+            raise safe_files.unreadable(file, error, hint) from None
 
     def keep(self, called: Called, text: str) -> None:
         new = not self.is_kept

@@ -167,10 +167,10 @@ class RunFolder:
             return NO_NOTES
         try:
             return Notes.model_validate(safe_files.json_of(safe_files.read_text(file, MAX_BYTES)))
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError, RecursionError) as error:
             if to_change and os.path.lexists(file):
                 hint = "move it away; it is not replaced"
-                raise EffioError(f"{fmt.plain(file)} cannot be read", hint=hint) from None
+                raise safe_files.unreadable(file, error, hint) from None
             return NO_NOTES
 
     @contextlib.contextmanager

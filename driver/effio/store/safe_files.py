@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from effio import text as fmt
+from effio.errors import EffioError, ExitCode
 
 # Of a file that is read as a whole, unless the caller knows better.
 MAX_BYTES = 64 << 20
@@ -180,6 +181,20 @@ def json_of(text: str) -> Any:
     if "\\ud" in text.lower():
         json.dumps(value, ensure_ascii=False).encode()
     return value
+
+
+def unreadable(file: Path, error: Exception, hint: str = "") -> EffioError:
+    """A file that effio keeps next to runs cannot be read. `hint`: what to do about one that has
+    something else in it than expected; where the system refuses, its reason says what to do."""
+    from pydantic import ValidationError  # not for every list of runs
+
+    said = f"{fmt.plain(file)} cannot be read"
+    if isinstance(error, UnsafeFileError):
+        return EffioError(f"{said}: it {error.strerror}", hint=hint)
+    if isinstance(error, OSError):
+        return EffioError(f"{said}: {error.strerror or error}", ExitCode.IO_ERROR)
+    newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
+    return EffioError(said + newer, hint=hint)
 
 
 def json_text(value: object, indent: int | None = None) -> str:

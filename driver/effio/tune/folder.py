@@ -152,9 +152,8 @@ class TuningFolder:
             return Called.model_validate(
                 safe_files.json_of(safe_files.read_text(file, below=self.runs.root))
             )
-        except (OSError, ValueError, RecursionError, ValidationError) as error:
-            newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
-            raise EffioError(f"{file} cannot be read{newer}") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise safe_files.unreadable(file, error) from None
 
     def hints_file(self, name: str, rules: Sequence[str]) -> Path | None:
         """Where the rules of a set-up stand; None without rules."""

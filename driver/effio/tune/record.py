@@ -8,10 +8,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from effio import text as fmt
-from effio.errors import EffioError
 from effio.judge import FEWEST, statistics
 from effio.judge.repetitions import statement
 from effio.judge.verdicts import Verdict
@@ -188,12 +187,13 @@ def load(folder: TuningFolder) -> TuningRecord | None:
     """None if it is not finished."""
     file = folder.path / TUNING
     try:
-        return TuningRecord.model_validate_json(safe_files.read_text(file, below=folder.runs.root))
+        return TuningRecord.model_validate(
+            safe_files.json_of(safe_files.read_text(file, below=folder.runs.root))
+        )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, ValidationError) as error:
-        newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
-        raise EffioError(f"{file} cannot be read{newer}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise safe_files.unreadable(file, error) from None
 
 
 # Files for a job ---------------------------------------------------------------------------------
