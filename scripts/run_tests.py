@@ -7,12 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, ParamSpec, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 # Who runs this file may be the system's.
@@ -53,7 +54,8 @@ PYTEST = {
         # In the order, and the parts, of tests/conftest.py.
         "--no-loadscope-reorder",
     ),
-    "accuracy": (RATES,),
+    # Devices next to everything else: two files have nearly all tests.
+    "accuracy": (RATES, "--numprocesses=2", "--no-loadscope-reorder"),
 }
 
 
@@ -64,6 +66,27 @@ class Case:
     name: str
     outcome: str  # passed, failed or skipped
     seconds: float
+
+
+Words = ParamSpec("Words")
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class Steps:
+    """Where the time goes; several steps go on at the same time."""
+
+    begin: float = field(default_factory=time.monotonic)
+    rows: list[str] = field(default_factory=lambda: ["  begins    takes  step"])
+
+    def timed(
+        self, step: str, call: Callable[Words, Answer], *words: Words.args, **named: Words.kwargs
+    ) -> Answer:
+        begun = time.monotonic()
+        answer = call(*words, **named)
+        seconds = time.monotonic() - begun
+        self.rows.append(f"{begun - self.begin:6.0f} s {seconds:6.0f} s  {step}")
+        return answer
 
 
 def cases(report: Path) -> Iterator[Case]:
@@ -184,6 +207,7 @@ def main() -> int:
         ok = ok and done[0]
         found += done[1]
 
+    steps = Steps()
     compilers = list(mpi_compilers().items())
     # The engine tests of one MPI wait more than they compute: the next is compiled meanwhile, and
     # whole runs begin next to those of the last. It leaves the processors to them: ranks that wait
@@ -192,12 +216,13 @@ def main() -> int:
     log = ROOT / "build" / "ctest.log"
     log.parent.mkdir(exist_ok=True)
     with ThreadPoolExecutor(3) as paired, log.open("w+") as output:
-        installing = paired.submit(install)
+        installing = paired.submit(steps.timed, "Python packages", install)
 
         def begin(index: int) -> Future[str]:
-            return paired.submit(
-                build, *compilers[index], *(("ci-ranks", 19) if index else ("ci", 0))
-            )
+            name, mpicc = compilers[index]
+            preset, niceness = ("ci-ranks", 19) if index else ("ci", 0)
+            step = f"compile with {name}"
+            return paired.submit(steps.timed, step, build, name, mpicc, preset, niceness)
 
         building = begin(0)
         for index, (name, mpicc) in enumerate(compilers):
@@ -208,22 +233,26 @@ def main() -> int:
             if not installing.result():
                 return 1
             if index == 0:
-                compiling = paired.submit(compile_python_tests)
+                compiling = paired.submit(steps.timed, "compile Python tests", compile_python_tests)
             if index + 1 < len(compilers):
                 building = begin(index + 1)
-                count_in(run_ctest(builds()[name]))
+                count_in(steps.timed(f"engine tests with {name}", run_ctest, builds()[name]))
         compiling.result()
-        last = paired.submit(run_ctest, builds()[compilers[-1][0]], (), output)
+        name = compilers[-1][0]
+        last = paired.submit(
+            steps.timed, f"engine tests with {name}", run_ctest, builds()[name], (), output
+        )
         for title, words in PYTEST.items():
             if RATES in words:  # with the machine to itself
                 last.result()
             print(f"== {title}", flush=True)
-            count_in(run_pytest(title, (*words, *sys.argv[1:])))
+            count_in(steps.timed(title, run_pytest, title, (*words, *sys.argv[1:])))
         count_in(last.result())
-        print(f"== engine tests with {compilers[-1][0]}, which ran next to whole runs")
+        print(f"== engine tests with {name}, which ran next to whole runs")
         output.seek(0)
         print(output.read(), flush=True)
 
+    print("\n".join(steps.rows))
     count = {
         kind: sum(c.outcome == kind for c in found) for kind in ("passed", "failed", "skipped")
     }
