@@ -26,9 +26,15 @@ endif()
 # The code of fmt, compiled once from its headers, wherever they come from: in every file of ours it would
 # be most of what the compiler has to do, and a shared library is one more thing that a node may lack.
 get_target_property(effio_fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
-add_library(effio_fmt STATIC "${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp")
-target_include_directories(effio_fmt SYSTEM PUBLIC ${effio_fmt_headers})
-target_link_libraries(effio_fmt PRIVATE effio_options)
+if(EFFIO_ROOMS_OF)
+  add_library(effio_fmt STATIC IMPORTED GLOBAL)
+  set_target_properties(effio_fmt PROPERTIES IMPORTED_LOCATION "${EFFIO_ROOMS_OF}/libeffio_fmt.a")
+  target_include_directories(effio_fmt SYSTEM INTERFACE ${effio_fmt_headers})
+else()
+  add_library(effio_fmt STATIC "${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp")
+  target_include_directories(effio_fmt SYSTEM PUBLIC ${effio_fmt_headers})
+  target_link_libraries(effio_fmt PRIVATE effio_options)
+endif()
 
 if(NOT TARGET nlohmann_json::nlohmann_json)
   find_package(nlohmann_json 3.9 QUIET)
