@@ -54,7 +54,7 @@ PYTEST = {
         # In the order, and the parts, of tests/conftest.py.
         "--no-loadscope-reorder",
     ),
-    # Devices next to everything else: two files have nearly all tests.
+    # Two files have nearly all tests: devices, which only wait, are measured next to the others.
     "accuracy": (RATES, "--numprocesses=2", "--no-loadscope-reorder"),
 }
 
@@ -74,7 +74,7 @@ Answer = TypeVar("Answer")
 
 @dataclass
 class Steps:
-    """Where the time goes; several steps go on at the same time."""
+    """Where the time goes; some steps run at the same time."""
 
     begin: float = field(default_factory=time.monotonic)
     rows: list[str] = field(default_factory=lambda: ["  begins    takes  step"])

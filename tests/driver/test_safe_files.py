@@ -311,7 +311,7 @@ def test_settings_of_another_user_are_not_taken(
         (ValueError("Expecting value"), "", ExitCode.USAGE, "move it"),
     ],
 )
-def test_moving_a_file_away_is_no_advice_where_reading_is_refused(
+def test_moving_a_file_away_is_not_advised_where_reading_is_refused(
     error: Exception, said: str, code: ExitCode, hint: str
 ) -> None:
     refused = safe_files.unreadable(Path("call.json"), error, "move it")
