@@ -185,14 +185,22 @@ def test_what_cannot_be_noted(words: tuple[str, ...], what: str, kept: Effio) ->
     assert list(kept.cwd.glob("effio-runs/*/notes.json")) == []
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"schema": "effio-notes/2"}', '{"tags": [1]}'])
-def test_damaged_notes_are_none_and_are_not_replaced(text: str, kept: Effio) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", ""),
+        *((text, " (a newer effio made it?)") for text in ("[]", '{"schema": "effio-notes/2"}')),
+        ('{"tags": [1]}', " (a newer effio made it?)"),
+    ],
+)
+def test_damaged_notes_are_none_and_are_not_replaced(text: str, why: str, kept: Effio) -> None:
     file = kept.cwd / "effio-runs" / FIRST / "notes.json"
     file.write_text(text)
     assert kept.call("note", FIRST).stdout == f"{FIRST}  tags: nightly\n"
     done = kept.call("note", FIRST, "new")
     assert done.returncode == 2
-    assert "notes.json cannot be read\n       move it away; it is not replaced" in done.stderr
+    said = f"notes.json cannot be read{why}\n       move it away; it is not replaced"
+    assert said in done.stderr
     assert file.read_text() == text
 
 
