@@ -14,6 +14,7 @@ from effio import text as fmt
 from effio.judge import FEWEST
 from effio.report import generic
 from effio.report.common import certainty
+from effio.report.common.names import first_of
 from effio.report.model import (
     Axis,
     Column,
@@ -380,10 +381,9 @@ def pair_finding(result: Result) -> Finding | None:
         if s.relative_bandwidth is not None
     ]
     if slow:
-        more = f" and {len(slow) - 10} more" if len(slow) > 10 else ""
         text = (
             "Slow ranks, with their share of the usual bandwidth to the others:"
-            f" {', '.join(slow[:10])}{more}."
+            f" {first_of(slow, 10)}."
         )
         return Finding(text, "pair-bandwidth", "bad")
     if not (pairs := value_of(record)):

@@ -24,7 +24,7 @@ from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.axes import before_scale
 from effio.report.claims import Claimed, axes_of
-from effio.report.common.names import grouped, unique
+from effio.report.common.names import first_of, grouped, unique
 from effio.report.model import (
     Axis,
     AxisValue,
@@ -308,15 +308,12 @@ def summary_findings(runs: Sequence[Claimed], points: Sequence[Measured]) -> lis
         )
         found.append(Finding(text, level="info"))
     several = (p for p in points if len(p.values) > 1)  # a single value cannot be odd
-    odd = [p for p in several if (reported := p.statement) is not None and reported.is_odd]
+    odd = [(p, s.text) for p in several if (s := p.statement) is not None and s.is_odd]
     if odd:
         names = varying(points)
-        named = "; ".join(
-            f"{_words(p, names) or p.figure}: {p.statement.text}"  # type: ignore[union-attr]
-            for p in odd[:_MOST_NAMED]
-        )
-        more = f"; and {len(odd) - _MOST_NAMED} more" if len(odd) > _MOST_NAMED else ""
-        text = f"The means of {fmt.count_of(len(odd), 'point')} are misleading. {named}{more}."
+        said = [f"{_words(p, names) or p.figure}: {why}" for p, why in odd]
+        named = first_of(said, _MOST_NAMED, "; ", "; and ")
+        text = f"The means of {fmt.count_of(len(odd), 'point')} are misleading. {named}."
         found.append(Finding(text, "points", "warn"))
     return found
 

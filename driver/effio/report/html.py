@@ -21,6 +21,7 @@ import effio
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
+from effio.report.common.names import first_of
 from effio.report.draw import figure_data
 from effio.report.model import (
     Block,
@@ -340,7 +341,8 @@ def _render(
         ),
         version=effio.__version__,
         made=now_utc(),
-        sources=_named(sources),
+        # The page of a campaign has hundreds, which its tables name.
+        sources=first_of(sources, _MOST_SOURCES),
         terms=glossary(),
     )
 
@@ -363,12 +365,6 @@ def write_text(target: Path, text: str) -> Path:
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target
-
-
-def _named(sources: Sequence[str]) -> str:
-    """The first of them: the page of a campaign has hundreds, which its tables name."""
-    more = len(sources) - _MOST_SOURCES
-    return ", ".join(sources[:_MOST_SOURCES]) + (f" and {more} more" if more > 0 else "")
 
 
 class _Late:

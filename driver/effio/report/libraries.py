@@ -14,7 +14,7 @@ from effio.judge.repetitions import are_apart, statement
 from effio.report.common import certainty
 from effio.report.common.counts import ONE_REPETITION, claimed
 from effio.report.common.hints import collective_findings
-from effio.report.common.names import grouped, unique
+from effio.report.common.names import first_of, grouped, unique
 from effio.report.model import (
     Axis,
     Block,
@@ -286,8 +286,7 @@ def hint_findings(result: Result) -> list[Finding]:
         )
         findings.append(Finding(text, "hint-gain", level))
     if unsure:
-        more = f" and {len(unsure) - 3} more" if len(unsure) > 3 else ""
-        text = f"No difference was found by the hints {', '.join(unsure[:3])}{more}."
+        text = f"No difference was found by the hints {first_of(unsure, 3)}."
         findings.append(Finding(text, "hint-gain", "info"))
     return findings
 

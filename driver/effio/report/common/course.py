@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from effio import text as fmt
+from effio.report.common.names import first_of
 from effio.report.model import Finding
 
 # No slice is shorter than the resolution of clocks: a file that says so is damaged.
@@ -61,11 +62,10 @@ def one_way_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str
     worst = sorted(some, key=lambda name: max(some[name]) / min(some[name]), reverse=True)
     reported = [
         f"{name} from {fmt.quantity(some[name][0], unit)} to {fmt.quantity(some[name][-1], unit)}"
-        for name in worst[:2]
+        for name in worst
     ]
-    more = f" and {len(worst) - 2} more" if len(worst) > 2 else ""
     text = (
-        f"From the first repetition to the last rates went one way: {', '.join(reported)}{more}."
+        f"From the first repetition to the last rates went one way: {first_of(reported, 2)}."
         " Three or four in order also come by chance; more repetitions show whether they drift."
     )
     return Finding(text, anchor)

@@ -51,6 +51,12 @@ def unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
+def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = " and ") -> str:
+    """The first `most` of them, and how many more there are: "a, b and 3 more"."""
+    more = f"{last}{len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 

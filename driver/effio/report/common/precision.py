@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from effio import text as fmt
 from effio.report.common import certainty
+from effio.report.common.names import first_of
 from effio.report.model import Finding
 from effio.store.members import Members, members_of
 from effio.store.reader import Result
@@ -55,8 +56,7 @@ def _oddity(one: Members) -> str:
 
 
 def _named(some: Sequence[Members], text: Callable[[Members], str]) -> str:
-    more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
-    return ", ".join(text(one) for one in some[:_MOST_NAMED]) + more
+    return first_of([text(one) for one in some], _MOST_NAMED)
 
 
 def _width(one: Members) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from effio import text as fmt
 from effio.judge.repetitions import Statement, rate_statement, statement
 from effio.report.common.keys import cell_of_each
-from effio.report.common.names import differing, place_text
+from effio.report.common.names import differing, first_of, place_text
 from effio.report.model import Column, Finding, Quantity, Table, table_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -103,11 +103,10 @@ def odd_findings(found: Sequence[Repeated]) -> list[Finding]:
     odd = [one for one in found if one.statement.is_odd]
     if not odd:
         return []
-    named = "; ".join(_sentence(one) for one in odd[:_MOST_NAMED])
-    more = len(odd) - _MOST_NAMED
+    named = first_of([_sentence(one) for one in odd], _MOST_NAMED, "; ", "; and ")
     text = (
         f"The repetitions of {len(odd)} of {fmt.count_of(len(found), 'mean')} are odd, and these"
-        f" means are misleading. {named}{f'; and {more} more' if more > 0 else ''}."
+        f" means are misleading. {named}."
     )
     counted = sum(one.statement.half is not None for one in found)
     if len(odd) <= _BY_CHANCE * counted:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from effio import text as fmt
 from effio.judge import FEWEST
 from effio.report.common import certainty
-from effio.report.common.names import differing, place_text
+from effio.report.common.names import differing, first_of, place_text
 from effio.report.common.spread import Repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table, table_of
 from effio.store.members import Members, having, members_of
@@ -125,11 +125,9 @@ def doubt_findings(result: Result) -> list[Finding]:
     doubted = [f for f, i in _means(result) if i.unreliable and i.method != _LEFT_OUT]
     if not doubted:
         return []
-    named = ", ".join(fmt.plain(name, 120) for name in _names(doubted)[:_MOST_NAMED])
-    more = len(doubted) - _MOST_NAMED
+    named = first_of([fmt.plain(name, 120) for name in _names(doubted)], _MOST_NAMED)
     text = (
         f"Of {fmt.count_of(len(doubted), 'mean')} the interval may be too narrow, because what was"
-        " measured drifts, warms up or is autocorrelated:"
-        f" {named}{f' and {more} more' if more > 0 else ''}."
+        f" measured drifts, warms up or is autocorrelated: {named}."
     )
     return [Finding(text, "sureness", "warn")]
