@@ -11,7 +11,7 @@ from effio.judge import FEWEST
 from effio.report.common import certainty
 from effio.report.common.names import differing, first_of, place_text
 from effio.report.common.spread import Repeated, spread_table
-from effio.report.model import Cell, Column, Finding, Section, Table, table_of
+from effio.report.model import Column, Finding, Section, Table, table_of
 from effio.store.members import Members, having, members_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
@@ -65,39 +65,37 @@ def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
 
 
 def _passes_table(passes: Sequence[tuple[Measurement, Members]]) -> Table:
-    rows: list[list[Cell]] = []
     keys = differing([m.where for m, _ in passes], [(m.access, m.pattern) for m, _ in passes])
-    for m, reported in passes:
-        known = None not in (reported.low95, reported.high95)
-        half = (reported.high95 - reported.low95) / 2 if known else None
-        rows.append(
-            [
-                m.access,
-                ", ".join(part for part in (m.pattern, place_text(m.where, keys)) if part),
-                m.repetition,
-                fmt.quantity(reported.mean, reported.unit) if reported.mean is not None else "",
-                _share(half, reported.mean),
-                reported.slices or None,
-                reported.slice_seconds,
-                "; ".join(reported.reasons) or reported.none,
-            ]
-        )
-    return Table(
+
+    def what(row: tuple[Measurement, Members]) -> str:
+        return ", ".join(filter(None, (row[0].pattern, place_text(row[0].where, keys))))
+
+    def rate(row: tuple[Measurement, Members]) -> str:
+        return fmt.quantity(row[1].mean, row[1].unit) if row[1].mean is not None else ""
+
+    def half(row: tuple[Measurement, Members]) -> float | None:
+        low, high = row[1].low95, row[1].high95
+        return _share(None if None in (low, high) else (high - low) / 2, row[1].mean)
+
+    return table_of(
+        passes,
         [
-            Column("access"),
-            Column("what"),
-            Column("repetition", "1"),
-            Column("rate of the calls"),
-            Column("± half its 95 % interval", "1", "%", 3),
-            Column("slices", "1"),
-            Column("a slice", "s", digits=3),
-            Column("what makes it unreliable, or why there is none"),
+            (Column("access"), lambda row: row[0].access),
+            (Column("what"), what),
+            (Column("repetition", "1"), lambda row: row[0].repetition),
+            (Column("rate of the calls"), rate),
+            (Column("± half its 95 % interval", "1", "%", 3), half),
+            (Column("slices", "1"), lambda row: row[1].slices or None),
+            (Column("a slice", "s", digits=3), lambda row: row[1].slice_seconds),
+            (
+                Column("what makes it unreliable, or why there is none"),
+                lambda row: "; ".join(row[1].reasons) or row[1].none,
+            ),
         ],
-        rows,
         "How sure the rate of a single pass is",
         "Batch means: the pass is cut into 20 to 100 slices, whose rates are taken as repetitions. "
         "Of the calls alone, without open, flush and close; it says nothing of the next pass.",
-        page_only=len(rows) > _LONG,
+        longest=_LONG,
     )
 
 
