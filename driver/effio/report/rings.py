@@ -30,7 +30,7 @@ from effio.report.parts import Part, PartsReporter, valid, value_of
 from effio.report.plots import plot
 from effio.store.members import Members, members_of
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, Spread
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
 _HPCC = (
@@ -45,6 +45,7 @@ _HPCC = (
     ("NaturallyOrderedRingBandwidth", "bandwidth in the natural ring"),
     ("RandomlyOrderedRingBandwidth", "bandwidth in random rings"),
 )
+_SPREAD_NAMES = {"smallest": "min", "mean": "mean", "largest": "max"}
 _PAIRS, _NATURAL, _RANDOM = "pairs, one at a time", "natural ring", "random rings"
 # A pair below this share of the fastest one's bandwidth is worth a warning.
 _SLOW_PAIR = 0.5
@@ -102,19 +103,10 @@ def _lengths(result: Result) -> list[int]:
     return sorted(measured | {r.length for r in _rings(result)})
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Smallest, typical and largest of what stands side by side."""
-
-    name: str
-    low: float
-    typical: float
-    high: float
-
-
-def _values(result: Result, length: int, rates: bool) -> list[_Values]:
-    """Values by length: seconds of a message, or bytes per second of a process."""
-    rows = []
+def _values(result: Result, length: int, rates: bool) -> dict[str, Spread]:
+    """Smallest, typical and largest of what stands side by side, for a length: seconds of a
+    message, or bytes per second of a process."""
+    rows = {}
     pairs = [
         members_of(m).bytes_per_second if rates else m.seconds["total"]
         for m in _pairs(result)
@@ -123,7 +115,7 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
     known = [(of.min, of.mean, of.max) for of in pairs if None not in (of.min, of.mean, of.max)]
     if known:  # one measurement for each round
         lows, means, highs = zip(*known, strict=True)
-        rows.append(_Values(_PAIRS, min(lows), fmean(means), max(highs)))
+        rows[_PAIRS] = Spread(min(lows), fmean(means), max(highs))
     rings = [r for r in _rings(result) if r.length == length]
     for name in (_NATURAL, _RANDOM):
         seconds_of = [r.seconds for r in rings if (r.name == _NATURAL) == (name == _NATURAL)]
@@ -132,7 +124,7 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
         low, mean, high = min(seconds_of), geometric_mean(seconds_of), max(seconds_of)
         if rates:
             low, mean, high = length / high, length / mean, length / low
-        rows.append(_Values(name, low, mean, high))
+        rows[name] = Spread(low, mean, high)
     return rows
 
 
@@ -140,11 +132,9 @@ def side_by_side(result: Result, rates: bool) -> Figure | None:
     """Bandwidths with the longest messages, or latencies with the shortest."""
     length = (_lengths(result) or [0])[-1 if rates else 0]
     rows = _values(result, length, rates)
-    names = [r.name for r in rows]
     series = [
-        Series("smallest", names, [r.low for r in rows], 0),
-        Series("mean", names, [r.typical for r in rows], 1),
-        Series("largest", names, [r.high for r in rows], 2),
+        Series(name, list(rows), [getattr(row, member) for row in rows.values()], style)
+        for style, (name, member) in enumerate(_SPREAD_NAMES.items())
     ]
     what = "Bandwidth of a process" if rates else "Latency"
     return plot(
@@ -262,22 +252,22 @@ def _sample_findings(result: Result) -> list[Finding]:
 
 
 def _pair_findings(result: Result) -> list[Finding]:
-    rates = {v.name: v for v in _values(result, max(_lengths(result), default=0), rates=True)}
+    rates = _values(result, max(_lengths(result), default=0), rates=True)
     alone, random = rates.get(_PAIRS), rates.get(_RANDOM)
     found: list[Finding] = []
     if alone is None:
         return found
-    if alone.low < _SLOW_PAIR * alone.high:
+    if alone.min < _SLOW_PAIR * alone.max:
         text = (
-            f"The slowest pair has {fmt.percent(alone.low / alone.high)} of the fastest one's "
+            f"The slowest pair has {fmt.percent(alone.min / alone.max)} of the fastest one's "
             "bandwidth. "
         )
         if result.run.system.nodes == 1:
             text += "All are on one node, so no link between nodes has a part in it. "
         text += "b-eff --pairs all shows which pairs are slow."
         found.append(Finding(text, "bandwidth", "warn"))
-    if random is not None and alone.typical > 0:
-        share = random.typical / alone.typical
+    if random is not None and alone.mean > 0:
+        share = random.mean / alone.mean
         text = (
             "In random rings, where all talk at once, a process has"
             f" {fmt.percent(share)} of the bandwidth of a pair that is alone"
