@@ -33,24 +33,14 @@ from effio.store.reader import Result
 from effio.store.records import Measurement
 from effio.store.values import as_count
 
-# Parts of writing a file, in order, and of reading it.
+# Parts of writing a file, in order, and of reading it; and the same as what a rank does.
 _PARTS = {
-    "header": "header and tree",
-    "unknown": "unknowns",
-    "sync": "sync to storage",
-    "close": "close",
-    "open": "open",
-    "data": "data",
-}
-
-# The same as what a rank does.
-_WORKS = {
-    "header": "the header and the tree",
-    "unknown": "the simulation's variables",
-    "sync": "the flush to storage",
-    "close": "closing files",
-    "open": "opening files",
-    "data": "the data",
+    "header": ("header and tree", "the header and the tree"),
+    "unknown": ("unknowns", "the simulation's variables"),
+    "sync": ("sync to storage", "the flush to storage"),
+    "close": ("close", "closing files"),
+    "open": ("open", "opening files"),
+    "data": ("data", "the data"),
 }
 
 
@@ -101,7 +91,10 @@ def file_table(result: Result) -> Table:
             ),
             (Column("rate", "B/s"), _mean(lambda m: m.rate.value)),
             (Column("verified", "B"), lambda file: sum(m.verified_bytes for m in file[1])),
-            *((Column(title, "s", extra=True), seconds(part)) for part, title in _PARTS.items()),
+            *(
+                (Column(title, "s", extra=True), seconds(part))
+                for part, (title, _) in _PARTS.items()
+            ),
         ],
         "Files",
         "Times are the slowest rank's, times and rates means over the files. On storage: the rate"
@@ -116,7 +109,7 @@ def part_figure(result: Result) -> Figure | None:
     times = {part: [_part(some, part) for _, some in files] for part in _PARTS}
     series = [
         Series(title, names, times[part], style)
-        for style, (part, title) in enumerate(_PARTS.items())
+        for style, (part, (title, _)) in enumerate(_PARTS.items())
         if any(times[part])
     ]
     return plot(
@@ -164,7 +157,7 @@ def part_finding(result: Result) -> Finding | None:
     if total <= 0:
         return None
     share = fmt.significant(100 * times[worst] / total, 2)
-    text = f"Most of the time of writing ({share} %) went into {_WORKS[worst]}."
+    text = f"Most of the time of writing ({share} %) went into {_PARTS[worst][1]}."
     return Finding(text, "file-parts", card="limit")
 
 
