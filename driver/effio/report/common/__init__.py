@@ -69,14 +69,11 @@ def sections_of(
             sections.append(Section("calls", "Call times", blocks))
     if "roofline" not in reported and (roof := roofline(result, ceilings)):
         sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
-    if cells and result.run.file_system is not None:
-        if caches := cache_section(result):
-            sections.append(caches)
-        if hints := hint_section(result):
-            sections.append(hints)
-    if sureness := sureness_section(result, several):
-        sections.append(sureness)
-    if errors := error_section(result):
-        sections.append(errors)
-    sections.append(imported_section(result) or system_section(result))
-    return sections
+    stored = cells and result.run.file_system is not None
+    further = [
+        *((cache_section(result), hint_section(result)) if stored else ()),
+        sureness_section(result, several),
+        error_section(result),
+        imported_section(result) or system_section(result),
+    ]
+    return [*sections, *(section for section in further if section is not None)]
