@@ -14,7 +14,7 @@ from effio import text as fmt
 from effio.judge import FEWEST
 from effio.report import generic
 from effio.report.common import certainty
-from effio.report.common.names import first_of
+from effio.report.common.names import first_of, grouped
 from effio.report.model import (
     Axis,
     Column,
@@ -63,25 +63,23 @@ def _rates(result: Result) -> _Rates:
     return best
 
 
-def _curve(
-    rates: _Rates,
-    method: str,
-    family: str,
-    how: Callable[[list[float]], float],
-    name: str,
-    style: int,
-) -> list[Series]:
-    """The curve over the lengths, if there is one."""
-    by_length: dict[int, list[float]] = {}
-    for (by, of, _, length), rate in rates.items():
-        if (by, of) == (method, family):
-            by_length.setdefault(length, []).append(rate)
-    lengths = sorted(by_length)
-    y = [how(by_length[n]) for n in lengths]
-    return [Series(name, list(map(float, lengths)), y, style)] if lengths else []
+# Family of patterns, how its patterns count together, and the name of the curve.
+_Curve = tuple[str, Callable[[list[float]], float], str]
 
 
-_CURVES: Sequence[tuple[str, Callable[[list[float]], float], str]] = (
+def _curves(rates: _Rates, wanted: Sequence[tuple[str, _Curve]]) -> list[Series]:
+    """Curves over the lengths, by method, of what was measured."""
+    found = []
+    for style, (method, (family, how, name)) in enumerate(wanted):
+        mine = [(key[3], rate) for key, rate in rates.items() if key[:2] == (method, family)]
+        by_length = sorted(grouped(mine, lambda one: one[0]).items())
+        y = [how([rate for _, rate in some]) for _, some in by_length]
+        if y:
+            found.append(Series(name, [float(length) for length, _ in by_length], y, style))
+    return found
+
+
+_CURVES: Sequence[_Curve] = (
     ("ring", geometric_mean, "rings"),
     ("random ring", geometric_mean, "random rings, mean"),
     ("random ring", min, "random rings, slowest"),
@@ -103,8 +101,7 @@ def family_figure(result: Result) -> Figure | None:
     variants = {}
     for method, title in {BEST: BEST, **METHODS}.items():
         if method in used:
-            curves = [_curve(rates, method, *of, i) for i, of in enumerate(_CURVES)]
-            variants[title] = [Panel("", [one for some in curves for one in some])]
+            variants[title] = [Panel("", _curves(rates, [(method, of) for of in _CURVES]))]
     return plot(
         "families",
         "Bandwidth over message size by pattern family",
@@ -124,11 +121,8 @@ def method_figure(result: Result) -> Figure | None:
     rates = _rates(result)
     panels = []
     for family in ("ring", "random ring"):
-        curves = [
-            one
-            for style, (method, name) in enumerate(METHODS.items())
-            for one in _curve(rates, method, family, geometric_mean, name, style)
-        ]
+        wanted = [(method, (family, geometric_mean, name)) for method, name in METHODS.items()]
+        curves = _curves(rates, wanted)
         panels += [Panel(f"{family}s", curves)] if curves else []
     return plot(
         "methods",
