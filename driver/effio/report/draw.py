@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -63,8 +63,7 @@ def styles_of(figure: Figure) -> SeriesStyles:
     return found
 
 
-def _scale_data(axis: Axis, values: Iterable[float], log: bool) -> dict[str, Any]:
-    scale = axes.scale_of(axis, values, log)
+def _scale_data(scale: axes.Scale) -> dict[str, Any]:
     return {"range": [scale.low, scale.high], "ticks": [list(t) for t in scale.ticks]}
 
 
@@ -165,19 +164,15 @@ def _variant_data(
 ) -> dict[str, Any]:
     numbers = axes.x_values(panels)
     values = axes.y_values(figure, panels)
-    heights = {"linear": _scale_data(figure.y, values, log=False)}
-    if figure.y.log:
-        heights["log"] = _scale_data(figure.y, values, log=True)
-    colors = axes.color_scale(figure, panels)
+    kinds = {"linear": False, "log": True} if figure.y.log else {"linear": False}
     return {
         "name": name,
-        "colors": {
-            "range": [colors.low, colors.high],
-            "ticks": [list(t) for t in colors.ticks],
-        },
+        "colors": _scale_data(axes.color_scale(figure, panels)),
         "panels": [_panel_data(figure, p, styles) for p in panels],
-        "x": _scale_data(figure.x, numbers, figure.x.log) if numbers else None,
-        "y": heights,
+        "x": _scale_data(axes.scale_of(figure.x, numbers, figure.x.log)) if numbers else None,
+        "y": {
+            kind: _scale_data(axes.scale_of(figure.y, values, log)) for kind, log in kinds.items()
+        },
     }
 
 
