@@ -191,11 +191,8 @@ def points_table(points: Sequence[Measured]) -> Table:
             *((Column(name), axis(name)) for name in varying(points)),
             (Column("value"), lambda p: p.figure),
             (Column("mean", "1"), lambda p: p.quantity(p.mean)),
-            (
-                Column("95 % from", "1"),
-                lambda p: p.quantity(p.interval.low if p.interval else None),
-            ),
-            (Column("to", "1"), lambda p: p.quantity(p.interval.high if p.interval else None)),
+            (Column("95 % from", "1"), lambda p: p.quantity(p.end("low"))),
+            (Column("to", "1"), lambda p: p.quantity(p.end("high"))),
             (Column("median", "1"), median),
             (Column("runs", "1"), lambda p: p.runs),
             (Column("counted", "1"), lambda p: len(p.values)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from effio import text as fmt
 from effio.campaign.expression import as_number
@@ -42,6 +42,10 @@ class Spot:
         if not found or min(self.values) < 0:
             return found
         return Interval(max(0.0, found.low), found.high)
+
+    def end(self, which: Literal["low", "high"]) -> float | None:
+        """An end of the interval; None without one."""
+        return getattr(self.interval, which, None)
 
     @property
     def ends(self) -> tuple[float | None, float | None]:

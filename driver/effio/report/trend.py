@@ -5,7 +5,7 @@ software changed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -19,7 +19,6 @@ from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
     Block,
-    Cell,
     Column,
     Figure,
     Finding,
@@ -306,9 +305,6 @@ def nights_table(courses: Sequence[TrendLine]) -> Table:
         for change in c.changes
     }
 
-    def end(which: str) -> Callable[[tuple[TrendLine, Night]], Cell]:
-        return lambda row: quantity(getattr(row[1].interval, which, None), row[0].unit)
-
     return table_of(
         [(course, night) for course in courses for night in course.nights],
         [
@@ -316,8 +312,8 @@ def nights_table(courses: Sequence[TrendLine]) -> Table:
             (Column("value"), lambda row: row[0].figure),
             (Column("night"), lambda row: row[1].day),
             (Column("mean", "1"), lambda row: Quantity(row[1].level, row[0].unit)),
-            (Column("95 % from", "1"), end("low")),
-            (Column("to", "1"), end("high")),
+            (Column("95 % from", "1"), lambda row: quantity(row[1].end("low"), row[0].unit)),
+            (Column("to", "1"), lambda row: quantity(row[1].end("high"), row[0].unit)),
             (Column("runs", "1"), lambda row: len(row[1].values)),
             (Column("evidence"), lambda row: "; ".join(unique(filter(None, row[1].evidence)))),
             (Column("change"), lambda row: changes.get((id(row[0]), row[1].day), "")),
@@ -379,8 +375,8 @@ def as_data(trend: Trend) -> dict[str, Any]:
                     {
                         "night": night.day,
                         "mean": night.level,
-                        "low95": night.interval.low if night.interval else None,
-                        "high95": night.interval.high if night.interval else None,
+                        "low95": night.end("low"),
+                        "high95": night.end("high"),
                         "runs": len(night.values),
                     }
                     for night in course.nights
