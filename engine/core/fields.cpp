@@ -108,8 +108,8 @@ Json to_json(const FieldInfos& fields) {
     return list;
 }
 
-Fact::Fact(std::string_view name, Unit unit, std::string_view meaning, Json value)
-    : info{std::string(name), unit, std::string(meaning)}, value(std::move(value)) {}
+Fact::Fact(std::string_view name, Unit unit, std::string_view meaning, Json of)
+    : info{std::string(name), unit, std::string(meaning)}, value(std::move(of)) {}
 
 Json to_json(const Facts& facts) {
     Json object = Json::object();

@@ -234,7 +234,7 @@ struct Fact {
         info.nullable = detail::is_optional<V>;
         if (detail::is_list<V>) info.shape = FieldShape::list;
     }
-    Fact(std::string_view name, Unit unit, std::string_view meaning, Json value);
+    Fact(std::string_view name, Unit unit, std::string_view meaning, Json of);
     /// An object, an optional one or a list of them.
     template <class U, class V>
     Fact(std::string_view name, const Fields<U>& members, std::string_view meaning, const V& of)
