@@ -15,6 +15,7 @@ import pytest
 
 from engines import ROOT
 from patience import SECONDS
+from run_tests import Steps
 
 # What every Linux has. The script's own needs must not grow beyond it unnoticed.
 EVERYWHERE = (
@@ -422,3 +423,18 @@ def test_every_source_of_an_engine_test_is_built() -> None:
         for path in folder.rglob("*_test.cpp")
     }
     assert sources == listed
+
+
+def test_the_table_of_steps_has_when_each_began_and_how_long_it_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("run_tests.time.monotonic", lambda: now[0])
+
+    def compile_for(seconds: float, name: str) -> str:
+        now[0] += seconds
+        return name
+
+    steps = Steps(begin=90)
+    assert steps.timed("compile with mpich", compile_for, 222.4, name="mpich") == "mpich"
+    assert steps.rows == ["  begins    takes  step", "    10 s    222 s  compile with mpich"]
