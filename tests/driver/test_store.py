@@ -319,7 +319,7 @@ def test_a_run_is_found_by_whatever_names_it(
 
 
 def test_without_a_result_there_is_no_last(store: Store) -> None:
-    with pytest.raises(EffioError, match="there is no run with a result"):
+    with pytest.raises(EffioError, match="has no run with a result"):
         store.find("last")
     _run(store, "20260303T000000Z-b-eff-io", with_result=False)
     with pytest.raises(EffioError, match="1 have not measured anything yet"):

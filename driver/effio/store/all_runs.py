@@ -136,7 +136,7 @@ class Store:
             if not measured:
                 waiting = f"; {len(folders)} have not measured anything yet" if folders else ""
                 raise EffioError(
-                    f"there is no run with a result in {self.root}{waiting}",
+                    f"{self.root} has no run with a result{waiting}",
                     hint="effio runs" if folders else "effio run --help",
                 )
             return measured[-1]
