@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,17 +49,6 @@ class Faulty:
         log = self.place / "strikes"
         lines = log.read_text().splitlines() if log.exists() else []
         return [line.partition(":")[0] for line in lines]
-
-
-@pytest.fixture
-def in_memory() -> Iterator[Path]:
-    """An empty directory for jobs that make and remove files as long as a test waits. An ext4
-    without a journal, as virtual machines have it, looks at every name that was removed in the last
-    minutes before it makes one: the creates of all other tests took a quarter of the processors."""
-    memory = Path("/dev/shm")
-    place = memory if memory.is_mount() and os.access(memory, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="effio-test-", dir=place) as name:
-        yield Path(name)
 
 
 @pytest.fixture

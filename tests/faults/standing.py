@@ -13,7 +13,7 @@ from pathlib import Path
 from engines import Job
 
 # mdtest for some hours.
-ENDLESS = "--items 1000 --iterations 50000"
+ENDLESS = "--items 100 --iterations 50000"
 
 
 def _holds(file: Path, count: int) -> bool:

@@ -21,11 +21,6 @@ ALONE, OTHER, TOGETHER = "round-1-groups-1", "round-1-groups-2", "round-1-groups
 IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], TOGETHER: [ALONE, TOGETHER, OTHER]}
 
 
-@pytest.fixture
-def data(in_memory: Path) -> Path:
-    return in_memory
-
-
 def at_work_in(turn: str, engine: Engine, where: Path, data: Path) -> Job:
     """A job whose first group has measured one iteration in this turn and is before the next,
     until there is a file `go`; in TOGETHER the second one is at work as long."""

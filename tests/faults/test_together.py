@@ -8,18 +8,11 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
-
 from engines import Engine
 from together_runs import log_of, start, together
 
 from .conftest import with_fault
 from .standing import ENDLESS, standing, wait_for_measurements
-
-
-@pytest.fixture
-def data(in_memory: Path) -> Path:
-    return in_memory
 
 
 def results_of(where: Path, *groups: int) -> list[Path]:
