@@ -54,8 +54,7 @@ PYTEST = {
         # In the order, and the parts, of tests/conftest.py.
         "--no-loadscope-reorder",
     ),
-    # Two files have nearly all tests: devices, which only wait, are measured next to the others.
-    "accuracy": (RATES, "--numprocesses=2", "--no-loadscope-reorder"),
+    "accuracy": (RATES,),
 }
 
 

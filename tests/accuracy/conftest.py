@@ -6,16 +6,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from engines import Engine, Run
-from results import Line
-
-from .truths import MIB, RANKS, Book, before_others, write_page
+from .truths import MIB, Book, write_page
 
 IMAGE = 512 * MIB
 SECTOR = 512  # of /sys/block/*/stat, whatever the device has
@@ -119,41 +116,3 @@ def throttle(device: Device) -> Iterator[Callable[[int], list[str]]]:
         pytest.skip(f"control groups cannot be set here: {error}")
     yield limit
     limit(0)
-
-
-class Runs:
-    """Runs of one engine, each in its own directory."""
-
-    def __init__(self, engine: Engine, place: Path) -> None:
-        self.engine = engine
-        self._place = place
-        self._count = 0
-
-    def place(self) -> Path:
-        self._count += 1
-        place = self._place / f"run{self._count}"
-        place.mkdir()
-        return place
-
-    def __call__(
-        self, name: str, *words: object, ranks: int = RANKS, prefix: Sequence[str] = ()
-    ) -> Run:
-        first = [*before_others(), *prefix]
-        run = self.engine.run([name, "--quiet", *words], self.place(), ranks, prefix=first)
-        assert run.code == 0, run
-        return run
-
-
-@pytest.fixture
-def runs(any_engine: Engine, tmp_path: Path) -> Runs:
-    return Runs(any_engine, tmp_path)
-
-
-def rate(measurement: Line) -> float:
-    assert measurement["valid"], measurement
-    return float(measurement["rate"]["value"])
-
-
-def only(run: Run, access: str) -> Line:
-    (found,) = run.result.rows(access=access)
-    return found

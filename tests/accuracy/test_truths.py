@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs report of calls, links and clocks of which all is known: the table of
+"""What runs report of storage, links and clocks of which all is known: the table of
 docs/accuracy.md. truths.py says by which rule."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from engines import Engine, apart
+from engines import Engine, Run, apart
 from results import Line
 
-from .conftest import Runs, only, rate
+from .conftest import Device
 from .links import TwoNodes, link_of_latency, link_of_rate
 from .truths import (
     AHEAD,
@@ -20,15 +21,58 @@ from .truths import (
     CLOSE,
     CREATE,
     DELAY,
+    DISK,
+    DISK_BYTES,
     ITEMS,
     LINK,
     MESSAGE,
+    MIB,
     OPEN,
     RANKS,
     SINGLE,
     SYNC,
+    SYNCED_BYTES,
     Book,
+    before_others,
 )
+
+
+class Runs:
+    """Runs of one engine, each in its own directory."""
+
+    def __init__(self, engine: Engine, place: Path) -> None:
+        self.engine = engine
+        self._place = place
+        self._count = 0
+
+    def place(self) -> Path:
+        self._count += 1
+        place = self._place / f"run{self._count}"
+        place.mkdir()
+        return place
+
+    def __call__(
+        self, name: str, *words: object, ranks: int = RANKS, prefix: Sequence[str] = ()
+    ) -> Run:
+        first = [*before_others(), *prefix]
+        run = self.engine.run([name, "--quiet", *words], self.place(), ranks, prefix=first)
+        assert run.code == 0, run
+        return run
+
+
+@pytest.fixture
+def runs(any_engine: Engine, tmp_path: Path) -> Runs:
+    return Runs(any_engine, tmp_path)
+
+
+def rate(measurement: Line) -> float:
+    assert measurement["valid"], measurement
+    return float(measurement["rate"]["value"])
+
+
+def only(run: Run, access: str) -> Line:
+    (found,) = run.result.rows(access=access)
+    return found
 
 
 @pytest.mark.truths("ior-transfer", "ior-whole")
@@ -80,6 +124,83 @@ def test_a_study_of_such_files(runs: Runs, data: Path, book: Book) -> None:
         return {"study-write": rate(only(runs("spiobench", *words), "write"))}
 
     book.judge(["study-write"], measure)
+
+
+Throttle = Callable[[int], list[str]]
+
+
+@pytest.mark.truths("disk-write", "disk-read")
+def test_a_device_of_known_rate(runs: Runs, device: Device, throttle: Throttle, book: Book) -> None:
+    words: list[object] = ["--dir", device.place, "--backend=direct", "--transfer=1MiB"]
+    words += [f"--block={DISK_BYTES // MIB}MiB"]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        run = runs("ior", *words, ranks=1, prefix=prefix)
+        return {"disk-write": rate(only(run, "write")), "disk-read": rate(only(run, "read"))}
+
+    book.judge(["disk-write", "disk-read"], measure)
+
+
+@pytest.mark.truths("disk-synced")
+def test_a_cache_before_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Throttle, book: Book
+) -> None:
+    words: list[object] = [
+        "--dir",
+        device.place,
+        "--backend=posix",
+        "--transfer=1MiB",
+        "--phases=write",
+    ]
+    words += [f"--block={SYNCED_BYTES // MIB}MiB"]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        return {"disk-synced": rate(only(runs("ior", *words, ranks=1, prefix=prefix), "write"))}
+
+    book.judge(["disk-synced"], measure)
+
+
+@pytest.mark.truths("study-read")
+def test_a_study_on_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Throttle, book: Book
+) -> None:
+    words: list[object] = [
+        "--dir",
+        device.place,
+        "--backend=direct",
+        "--block=1MiB",
+        "--size=24MiB",
+    ]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        run = runs("spiobench", *words, "--tasks=1", ranks=1, prefix=prefix)
+        return {"study-read": rate(only(run, "read"))}
+
+    book.judge(["study-read"], measure)
+
+
+@pytest.mark.truths("b-eff-io-write", "b-eff-io-read")
+def test_b_eff_io_on_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Throttle, book: Book
+) -> None:
+    words = ["--memory-per-rank", "1GiB", "--partitions", "1", "--time", "0s", "--backend=direct"]
+    words += ["--backend-options", "unaligned=buffered", "--dir", str(device.place)]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        result = runs("b-eff-io", *words, ranks=1, prefix=prefix).result
+        reported = {}
+        for access in ("write", "read"):
+            rows = result.rows(access=access, is_lmax=True)
+            assert [m["bytes"] for m in rows] == [8 * MIB] * 5  # 1/128 of the memory
+            seconds = sum(m["seconds"]["total"]["max"] for m in rows)
+            reported[f"b-eff-io-{access}"] = sum(m["bytes"] for m in rows) / seconds
+        return reported
+
+    book.judge(["b-eff-io-write", "b-eff-io-read"], measure)
 
 
 # As little as b_eff does before it comes to pairs.
