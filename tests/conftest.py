@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -75,6 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
             os.chown(shared, user, -1)
         shared.chmod(0o700)
     os.environ[SESSION_DIRECTORY] = str(place)
+    # A shell lets its jobs in the background ignore Ctrl-C, which effio respects.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

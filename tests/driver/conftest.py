@@ -9,7 +9,6 @@ import gc
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -114,8 +113,6 @@ class Effio:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Background jobs of a shell ignore Ctrl-C; a user's foreground job does not.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
 

@@ -4,8 +4,6 @@ not start. Runs of some milliseconds spend a good part of their time there."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,15 +61,6 @@ def test_a_campaign_goes_no_further_and_can_continue(single: Effio) -> None:
     assert len(runs_of(single)) == 3
 
 
-@pytest.fixture
-def heard() -> Iterator[None]:
-    """Whatever started the tests may ignore Ctrl-C, as a shell does for its background jobs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("heard")
 def test_a_stop_while_the_commands_of_a_step_run_shows_what_was_done(single: Effio) -> None:
     command = '["sh", "-c", "[ -e go ] || [ ! -e ready ] || kill -INT $PPID; touch ready"]'
     write_campaign(single, SWEEP.replace("ranks = 1", f"ranks = 1\nsetup = [{command}]"))

@@ -23,6 +23,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.launch.queue import waits
+from effio.launch.watch import interrupts_wait
 from effio.store import safe_files
 from effio.store.attempts import Attempt
 from effio.store.folder import JOB_SCRIPT
@@ -109,11 +110,12 @@ def submit_and_wait(
     folder: CampaignFolder,
 ) -> list[UnitDone]:
     """What is there when the job has ended. Ctrl-C leaves the job alone, and says so."""
-    job_id = system.submit(script.absolute())
-    say(f"submitted as {system.name} job {job_id}; waiting for it")
     reported = -1
     reason = ""
     try:
+        with interrupts_wait():
+            job_id = system.submit(script.absolute())
+        say(f"submitted as {system.name} job {job_id}; waiting for it")
         for seconds in waits():
             if system.is_alive(job_id) is False:
                 break

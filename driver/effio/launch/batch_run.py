@@ -237,9 +237,6 @@ def submit_and_wait(
 ) -> Finished:
     """Submits a prepared job and follows its log until it has ended. Ctrl-C asks the job to stop;
     a second one cancels it."""
-    job_id = submit(folder, system)
-    view.message(f"submitted as {system.name} job {job_id}; waiting for it")
-    started = time.monotonic()
     follower = _Follower(folder.path / "stderr.log", view)
     wishes = 0
     granted = 0
@@ -248,7 +245,11 @@ def submit_and_wait(
         nonlocal wishes
         wishes += 1
 
+    # From before the submission: a job that is not known here would run without its driver.
     with watch.stop_signals(wish):
+        job_id = submit(folder, system)
+        view.message(f"submitted as {system.name} job {job_id}; waiting for it")
+        started = time.monotonic()
         while system.is_alive(job_id) is not False:
             follower.follow()
             view.tick()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio import text as fmt
+from effio.launch.watch import interrupts_wait
 from effio.store import safe_files
 from effio.store.folder import COMMANDS
 from effio.store.masking import masked_text, masked_words
@@ -40,40 +41,40 @@ class _Done:
 def _run(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> _Done:
     """Keeps the end of the output only. After `seconds` the command is killed, with the processes
     that it started in its session; processes that an ended command left behind live on."""
-    try:
-        process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        return _Done(None, "", str(getattr(error, "strerror", None) or error))
-    assert process.stdout is not None
-    pipe = process.stdout.fileno()
+    process = None
     end = bytearray()
+    why = ""
 
-    def read() -> None:
+    def read(pipe: int) -> None:
         with contextlib.suppress(OSError):
             while piece := os.read(pipe, _MOST_BYTES):
                 end.extend(piece)
                 del end[:-_MOST_BYTES]
 
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    why = ""
     try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        why = f"no end within {seconds:.0f} s"
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        with interrupts_wait():
+            process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        assert process.stdout is not None
+        reader = threading.Thread(target=read, args=(process.stdout.fileno(),), daemon=True)
+        reader.start()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            why = f"no end within {seconds:.0f} s"
+            _kill(process)
+            process.wait()
+    except (OSError, ValueError) as error:
+        return _Done(None, "", str(getattr(error, "strerror", None) or error))
     except BaseException:  # Ctrl-C
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        if process is not None:
+            _kill(process)
         raise
     reader.join(_REST_SECONDS)
     said = bytes(end).decode(errors="replace")
@@ -83,6 +84,11 @@ def _run(command: Sequence[str], environment: Mapping[str, str], seconds: float)
         return _Done(None, said, why)
     code = process.returncode
     return _Done(code, said, f"exit code {code}" if code > 0 else f"signal {-code}")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def carry_out(

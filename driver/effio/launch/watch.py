@@ -162,31 +162,19 @@ class Watch:
         self._kept = -_PROGRESS_EVERY_SECONDS  # when progress was last written down
 
     def run(self, base: Mapping[str, str] = os.environ) -> Outcome:
-        environment = {**base, **self._launch.environment, RUN_MARK: self._mark}
-        try:
-            process = subprocess.Popen(
-                list(self._launch.command),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise environment_error(
-                f"{self._launch.command[0]} cannot be started: {error.strerror}"
-            ) from None
-        assert process.stdout is not None
-        assert process.stderr is not None
         output: queue.SimpleQueue[str] = queue.SimpleQueue()
         errors: queue.SimpleQueue[str] = queue.SimpleQueue()
-        readers = (
-            _Stream(process.stdout, self._directory / "stdout.log", output),
-            _Stream(process.stderr, self._directory / "stderr.log", errors),
-        )
-        started = time.monotonic()
         outcome = Outcome()
+        # From before the start: a launcher whose start was interrupted would run on by itself.
         with stop_signals(self._count_request):
+            process = self._start({**base, **self._launch.environment, RUN_MARK: self._mark})
+            assert process.stdout is not None
+            assert process.stderr is not None
+            readers = (
+                _Stream(process.stdout, self._directory / "stdout.log", output),
+                _Stream(process.stderr, self._directory / "stderr.log", errors),
+            )
+            started = time.monotonic()
             self._attend(process, output, errors, outcome)
             for reader in readers:
                 reader.thread.join(_GRACE_SECONDS)
@@ -199,6 +187,21 @@ class Watch:
         outcome.interrupted = self._wishes > 0 and not outcome.out_of_time
         outcome.stop_wished = self._asked or outcome.interrupted
         return outcome
+
+    def _start(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                list(self._launch.command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise environment_error(
+                f"{self._launch.command[0]} cannot be started: {error.strerror}"
+            ) from None
 
     def _count_request(self) -> None:
         self._wishes += 1
@@ -319,7 +322,8 @@ class Watch:
 
 
 class stop_signals:  # noqa: N801  reads as a statement
-    """While active, signals that ask to stop are counted instead of raising."""
+    """While active, signals that ask to stop are counted instead of raising. One that is ignored
+    stays so: `nohup` asks for that, and a shell for its jobs in the background."""
 
     _numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
@@ -334,10 +338,23 @@ class stop_signals:  # noqa: N801  reads as a statement
         if threading.current_thread() is not threading.main_thread():
             return
         for number in self._numbers:
-            self._old[number] = signal.signal(number, self._handle)
+            # The script of a job may ignore SIGUSR1 for itself: it is meant for effio.
+            if number == signal.SIGUSR1 or signal.getsignal(number) != signal.SIG_IGN:
+                self._old[number] = signal.signal(number, self._handle)
 
     def __exit__(self, *_: object) -> None:
         for number, old in self._old.items():
             # None: of a library that is loaded before Python (UCX takes SIGHUP); Python cannot
             # put that back.
             signal.signal(number, signal.SIG_DFL if old is None else old)  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """A request to stop in this block raises KeyboardInterrupt at its end, where a process that was
+    started in it is known."""
+    wishes: list[bool] = []
+    with stop_signals(lambda: wishes.append(True)):
+        yield
+    if wishes:
+        raise KeyboardInterrupt
