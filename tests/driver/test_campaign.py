@@ -381,6 +381,9 @@ def test_the_first_make_run_compiles_what_the_card_needs(
     assert refused.returncode == 2
     assert "no benchmark or campaign 'flash-io'" in refused.stderr
     assert "mdtest (make build compiles the others)" in refused.stderr
+    # A campaign has nearly the same name; it is not what was meant.
+    refused = effio.call("run", "libraries")
+    assert "effio run --help lists them (make build compiles the others)" in refused.stderr
 
 
 @pytest.mark.parametrize(("ranks", "program"), [(1, "effio-mpi"), (2, "effio-card")])

@@ -107,16 +107,16 @@ class _Targets(click.Group):
             if hint := file_hint(args[0]):
                 what = fmt.plain(args[0], 100)
                 raise EffioError(f"no benchmark or campaign '{what}'", hint=hint)
+            only = self._engine(ctx).path.name == CARD_PROGRAM
+            rest = " (make build compiles the others)" if only else ""
             meant = fmt.closest(args[0].replace("_", "-"), known)
             if meant:
                 raise EffioError(
                     f"no benchmark or campaign '{args[0]}'; did you mean {meant}?",
-                    hint="effio run --help lists them",
+                    hint=f"effio run --help lists them{rest}",
                 )
             benchmarks = [name for name in known if self._engine(ctx).info.benchmark(name)]
             others = [name for name in known if name not in benchmarks]
-            only = self._engine(ctx).path.name == CARD_PROGRAM
-            rest = " (make build compiles the others)" if only else ""
             raise EffioError(
                 f"no benchmark or campaign '{fmt.plain(args[0], 100)}'",
                 hint=f"benchmarks: {', '.join(benchmarks)}{rest}\ncampaigns: {', '.join(others)}",
