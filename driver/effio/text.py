@@ -225,6 +225,11 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {plural or noun + ('es' if noun.endswith('s') else 's')}"
 
 
+def share_of(number: int, total: int, one: str, many: str) -> str:
+    """ "1 of 3 runs was lost", "2 of 3 runs were lost": the verb belongs to the first number."""
+    return f"{number} of {total} {one if number == 1 else many}"
+
+
 def heading(name: str) -> str:
     """The heading for an identifier: "Write bandwidth" of "write_bandwidth"; a benchmark's own name
     stays."""

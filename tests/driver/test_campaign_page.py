@@ -341,7 +341,7 @@ def _constant(what: str, days: int, level: float = 80.0) -> TrendLine:
         (
             [_constant("a", 6), _constant("b", 5)],
             0,
-            ["No change of level was found in 6 nights.", "1 of 2 values were not searched for"],
+            ["No change of level was found in 6 nights.", "1 of 2 values was not searched for"],
         ),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_wrong_count_on_disk_is_reported(tmp_path: Path) -> None:
     count["where"] = {"thing": "file", "repetition": 1, "ranks": 2, "unique": False}
     count["where"]["after_removal"] = False
     report = _reported(tmp_path, made.numbered([*made_lines()[:-1], count]))
-    assert any("99 file names, 100 were expected" in f.text for f in report.findings)
+    assert any("Found on disk: 99 file names; expected: 100." in f.text for f in report.findings)
 
 
 def test_an_incomplete_result_is_borne(tmp_path: Path) -> None:

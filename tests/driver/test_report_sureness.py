@@ -127,7 +127,7 @@ def test_odd_repetitions_are_said_with_the_median_to_report(tmp_path: Path) -> N
     assert (read.interval, read.spread("B/s")) == (None, "1.000 GB/s to 1.200 GB/s (range of 2)")
     (finding,) = odd_findings(repeated(result))
     assert finding.text.startswith(
-        "The repetitions of 1 of 2 means are odd, and these means are misleading. write shared:"
+        "1 of 2 means is misleading: its repetitions are odd. write shared:"
         " two modes, 30 % of 10 at 0.5 times the others: report the median of each mode"
     )
     assert "median 1.985 GB/s (95 %: " in finding.text

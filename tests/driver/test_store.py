@@ -322,7 +322,7 @@ def test_without_a_result_there_is_no_last(store: Store) -> None:
     with pytest.raises(EffioError, match="has no run with a result"):
         store.find("last")
     _run(store, "20260303T000000Z-b-eff-io", with_result=False)
-    with pytest.raises(EffioError, match="1 have not measured anything yet"):
+    with pytest.raises(EffioError, match="; 1 run has not measured anything yet"):
         store.find("last")
 
 

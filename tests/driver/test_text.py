@@ -177,6 +177,8 @@ def test_one_is_not_a_plural() -> None:
     assert text.count_of(2, "process") == "2 processes"
     assert text.count_of(1, "axis", "axes") == "1 axis"
     assert text.count_of(3, "axis", "axes") == "3 axes"
+    some = [text.share_of(n, 3, "runs is lost", "runs are lost") for n in (0, 1, 3)]
+    assert some == ["0 of 3 runs are lost", "1 of 3 runs is lost", "3 of 3 runs are lost"]
 
 
 _COUNTED = re.compile(

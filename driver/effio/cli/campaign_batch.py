@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from effio import text as fmt
 from effio.campaign.order import Study
 from effio.campaign.run import RunRequest, UnitDone
 from effio.campaign.state import CampaignFolder, end_of
@@ -121,7 +122,7 @@ def submit_and_wait(
                 break
             ended = len(_ended(order, folder))
             if ended != reported:
-                say(f"{ended} of {len(order.units)} runs have ended")
+                say(f"{fmt.share_of(ended, len(order.units), 'runs has', 'runs have')} ended")
                 reported = ended
             why = system.why_waiting(job_id)
             if why and why != reason:

@@ -355,7 +355,10 @@ def _search(
         record = records.record_of(folder.name, tuning, called, outcome)
         written = records.write(folder, record)
     if runner.looked_up:
-        say(f"{fmt.count_of(runner.looked_up, 'run')} of an earlier call were not run again")
+        runs = fmt.count_of(
+            runner.looked_up, "run of an earlier call was", "runs of an earlier call were"
+        )
+        say(f"{runs} not run again")
     _print(record, values)
     _conclude(folder, record, written, values)
 

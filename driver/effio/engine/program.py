@@ -210,7 +210,9 @@ class Engine:
     @staticmethod
     def refusal(benchmark: str, answer: Answer) -> EffioError:
         """A command line that the engine refused, in its own words."""
-        message = answer.stderr
+        message = answer.stderr.replace(
+            "--plan-ranks", "--ranks"
+        )  # that is effio's own word for them
         for prefix in ("effio-mpi: ", f"effio-mpi {benchmark}: "):
             message = message.removeprefix(prefix)
         lines = [line for line in message.splitlines() if not line.startswith("Try: ")]

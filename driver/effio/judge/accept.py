@@ -424,7 +424,8 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
     if unknown:
         asked = all(p.run.result.run.options.get("steady") for p in picked)
         more = "longer, or with a shorter --steady-slice" if asked else "with --steady"
-        raise OpenError(f"{unknown} of {len(picked)} are not known to be steady: measure {more}")
+        known = fmt.share_of(unknown, len(picked), "is not known", "are not known")
+        raise OpenError(f"{known} to be steady: measure {more}")
     return _ruled(found, True)
 
 

@@ -299,10 +299,8 @@ def summary_findings(runs: Sequence[Claimed], points: Sequence[Measured]) -> lis
     found += _evidence_findings(runs)
     alone = sum(p.interval is None for p in points)
     if alone:
-        text = (
-            f"{fmt.count_of(alone, 'point')} of {len(points)} have no interval: fewer than"
-            f" {FEWEST} runs count, and a single run states none."
-        )
+        which = fmt.share_of(alone, len(points), "points has", "points have")
+        text = f"{which} no interval: fewer than {FEWEST} runs count, and a single run states none."
         found.append(Finding(text, level="info"))
     several = (p for p in points if len(p.values) > 1)  # a single value cannot be odd
     odd = [(p, s.text) for p in several if (s := p.statement) is not None and s.is_odd]
@@ -310,7 +308,8 @@ def summary_findings(runs: Sequence[Claimed], points: Sequence[Measured]) -> lis
         names = varying(points)
         said = [f"{_words(p, names) or p.figure}: {why}" for p, why in odd]
         named = first_of(said, _MOST_NAMED, "; ", "; and ")
-        text = f"The means of {fmt.count_of(len(odd), 'point')} are misleading. {named}."
+        means = fmt.count_of(len(odd), "mean of a point is", "means of points are")
+        text = f"{means} misleading. {named}."
         found.append(Finding(text, "points", "warn"))
     return found
 

@@ -92,7 +92,8 @@ def _sentences(result: Result) -> list[Finding]:
     sure = [f for f in phases if _is_sure(f)]
     found = [f"{_slower(f, names, 'is')}." for f in sure[:_MOST_SENTENCES]]
     if len(sure) > _MOST_SENTENCES:
-        found.append(f"{len(sure) - _MOST_SENTENCES} more phases are slower.")
+        more = fmt.count_of(len(sure) - _MOST_SENTENCES, "more phase is", "more phases are")
+        found.append(f"{more} slower.")
     if found:
         return [Finding(text, _PHASES, "warn") for text in found]
     text = ""

@@ -244,8 +244,9 @@ def on_disk_findings(result: Result) -> list[Finding]:
         if f.valid is False:
             expected = members_of(f).expected
             count = "?" if expected is None or expected < 0 else expected
-            text = f"On disk were {value_of(f):.0f} {word(f, 'thing', 20)} names, {count} were"
-            findings.append(Finding(f"{text} expected.", "rates", "bad"))
+            names = fmt.count_of(round(value_of(f)), f"{word(f, 'thing', 20)} name")
+            text = f"Found on disk: {names}; expected: {count}."
+            findings.append(Finding(text, "rates", "bad"))
     return findings
 
 

@@ -233,8 +233,8 @@ def findings(trend: Trend, drawn: Collection[int]) -> list[Finding]:
         nights = fmt.count_of(max(len(course.nights) for course in searched), "night")
         found.append(Finding(f"No change of level was found in {nights}."))
     if apart:
-        text = f"{apart} of {len(trend.courses)} values were not searched for changes: {_TOO_FEW}."
-        found.append(Finding(text, "table"))
+        some = fmt.share_of(apart, len(trend.courses), "values was", "values were")
+        found.append(Finding(f"{some} not searched for changes: {_TOO_FEW}.", "table"))
     return found + _others(trend)
 
 

@@ -134,9 +134,10 @@ class Store:
         if name == "last":
             measured = [f for f in folders if f.has_result]
             if not measured:
-                waiting = f"; {len(folders)} have not measured anything yet" if folders else ""
+                waiting = fmt.count_of(len(folders), "run has", "runs have")
+                more = f"; {waiting} not measured anything yet" if folders else ""
                 raise EffioError(
-                    f"{self.root} has no run with a result{waiting}",
+                    f"{self.root} has no run with a result{more}",
                     hint="effio runs" if folders else "effio run --help",
                 )
             return measured[-1]

@@ -164,7 +164,7 @@ class Search:
             raise EffioError("there is nothing to try: no setting but the default")
         if self.terms.runs is not None and self.terms.runs < self.terms.fewest_runs:
             raise EffioError(
-                f"{fmt.count_of(self.terms.runs, 'run')} are too few: "
+                f"{fmt.count_of(self.terms.runs, 'run is', 'runs are')} too few: "
                 f"{self.terms.fewest_runs} at least, "
                 f"{2 * self.terms.confirmations} of them to confirm",
                 hint="allow more with --max-runs, or confirm less with --confirmations",

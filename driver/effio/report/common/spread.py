@@ -104,10 +104,13 @@ def odd_findings(found: Sequence[Repeated]) -> list[Finding]:
     if not odd:
         return []
     named = first_of([_sentence(one) for one in odd], _MOST_NAMED, "; ", "; and ")
-    text = (
-        f"The repetitions of {len(odd)} of {fmt.count_of(len(found), 'mean')} are odd, and these"
-        f" means are misleading. {named}."
+    what = fmt.share_of(
+        len(odd),
+        len(found),
+        "means is misleading: its repetitions are odd",
+        "means are misleading: their repetitions are odd",
     )
+    text = f"{what}. {named}."
     counted = sum(one.statement.half is not None for one in found)
     if len(odd) <= _BY_CHANCE * counted:
         text += f" Among {counted} means this many are odd by chance alone."
