@@ -61,6 +61,8 @@ __attribute__((constructor)) static void read_fault(void) {
             fault.kind = LATE;
         } else if (sscanf(word, "step=%lf", &fault.seconds) == 1) {
             fault.kind = STEP;
+        } else if (sscanf(word, "until=%1023s", fault.until) == 1) {
+            fault.kind = HELD;
         } else if (sscanf(word, "file=%255s", fault.file) == 1 ||
                    sscanf(word, "in=%1023s", fault.in) == 1 ||
                    sscanf(word, "rank=%d", &fault.rank) == 1 ||
@@ -118,6 +120,10 @@ static int is_its_turn(const char* call, off_t begin, size_t bytes, const char* 
     if (fault.kind == COUNT) return 0;
     while (fault.kind == HANG) sleep(1);
     if (fault.kind == INTERRUPT) return interrupt();
+    if (fault.kind == HELD) {
+        while (access(fault.until, F_OK)) usleep(5000);
+        return 0;
+    }
     return 1;
 }
 

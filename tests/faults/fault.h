@@ -10,7 +10,7 @@
 /* A program of the same names keeps its own. */
 #pragma GCC visibility push(hidden)
 
-enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP, INTERRUPT };
+enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP, INTERRUPT, HELD };
 
 struct fault {
     char call[16];
@@ -18,7 +18,7 @@ struct fault {
     int error;
     off_t offset;
     double seconds;
-    char file[256], in[1024];
+    char file[256], in[1024], until[1024];
     int rank;
     long nths[64], from;
     size_t nth_count;

@@ -19,6 +19,7 @@
  *            count         nothing goes wrong; the calls are logged
  *            hang          the call does not return
  *            interrupt     the process gets SIGINT before the call, which continues
+ *            until=FILE    the call begins when there is such a file
  *            late=SECONDS  a barrier is left so much after the others were free to go
  *            step=SECONDS  the time of day jumps by so much (clock)
  *     file   only files whose path ends like this (MPI libraries have files of like names)

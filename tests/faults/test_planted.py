@@ -54,9 +54,9 @@ def test_the_engine_opens_files_for_writing_in_known_places() -> None:
 
 
 PRECIOUS = b"precious" * 1000
-# Two dumps; the links are planted while the ranks compute between them.
+# Two dumps; the links are planted while the first one waits to be flushed.
 FLASH = ("flash-io", "--quiet", "--blocks", "1", "--cells", "4", "--files", "checkpoint")
-DUMPS = ("--dumps", "2", "--compute", "4s", "--agree-deadline", "5s")
+DUMPS = ("--dumps", "2", "--agree-deadline", "5s")
 
 
 def symbolic(victim: Path, place: Path) -> None:
@@ -89,12 +89,17 @@ def test_a_link_in_the_place_of_the_next_dump(
     need(any_engine, backend)
     victim = tmp_path / "victim"
     victim.write_bytes(PRECIOUS)
-    job = any_engine.start([*FLASH, *DUMPS, "--backend", backend, "--dir", data], tmp_path)
+    planted = tmp_path / "planted"
+    held = with_fault(any_engine, f"sync,in={data},until={planted}")
+    words = [*FLASH, *DUMPS, "--backend", backend, "--dir", data]
+    job = any_engine.start(words, tmp_path, prefix=held)
     job.wait_until("the first dump", lambda: any(data.glob("*chk_0000*")))
     first = sorted(data.glob("*chk_0000*"))[0].name
     # Open MPI makes NAME.locktest.0 for a moment before it makes NAME.
     later = data / first.partition(".locktest")[0].replace("chk_0000", "chk_0001")
+    assert not any(data.glob("*chk_0001*"))
     plant(victim, later)
+    planted.touch()
     run = job.finish()
     if plant is hard and backend in ("posix", "sion"):
         # A file of this name may be removed first: the other name keeps the bytes.
