@@ -438,3 +438,18 @@ def test_the_table_of_steps_has_when_each_began_and_how_long_it_took(
     steps = Steps(begin=90)
     assert steps.timed("compile with mpich", compile_for, 222.4, name="mpich") == "mpich"
     assert steps.rows == ["  begins    takes  step", "    10 s    222 s  compile with mpich"]
+
+
+def test_every_test_that_sanitize_names_exists() -> None:
+    """ctest leaves out silently what no longer has a name."""
+    lists = re.findall(
+        r"^(?:pure|with_mpi|threads|threads_and_mpi)='([^']*)'",
+        (ROOT / "scripts/sanitize").read_text(),
+        re.MULTILINE,
+    )
+    named = [name for names in lists for name in names.split()]
+    of_ctest = re.findall(
+        r"^effio_test\((\S+?)[ )]", (ROOT / "tests/engine/CMakeLists.txt").read_text(), re.MULTILINE
+    )
+    assert len(lists) == 4
+    assert [name for name in named if name not in {t.replace("/", "_") for t in of_ctest}] == []
