@@ -21,9 +21,10 @@ from driver.conftest import Effio
 from driver.runs import LONG, Alive, engines_in, folder_of, measuring
 from effio.cli import campaign_batch
 from effio.errors import ExitCode
-from effio.launch import batch_run, commands, watch
+from effio.launch import batch_run, commands, job, watch
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView
+from effio.store.folder import RunFolder
 
 SLEEP = [sys.executable, "-S", "-E", "-c", "import time; time.sleep(600)"]
 
@@ -116,6 +117,23 @@ def test_the_job_of_a_campaign_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "the job continues; the same command shows its progress, scancel 17 ends it" in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize("words", [(), ("--batch", "slurm")])
+@pytest.mark.parametrize("moment", ["record_of", "write_record"])
+def test_no_folder_stays_that_nothing_was_started_for(
+    with_engine: Effio, moment: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would look like a run that died, or like none and stay."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for place in [RunFolder] if moment == "write_record" else [job, batch_run]:
+        monkeypatch.setattr(place, moment, interrupt)
+    done = with_engine.call("run", "ior", "-n", "1", "--backend", "sim", *words)
+    assert done.returncode == ExitCode.INTERRUPTED, done.stderr
+    assert not (with_engine.cwd / "effio-runs").exists()
 
 
 def test_what_the_caller_ignores_stays_so() -> None:

@@ -4,9 +4,8 @@ that was imported before is recognized by its checksum and not imported twice.""
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import effio
 from effio import text as fmt
-from effio.errors import EffioError, results_error
+from effio.errors import EffioError
 from effio.imports import formats
 from effio.imports.model import STATEMENT, Imported, Source, lines, time_text
 from effio.store import safe_files
@@ -51,22 +50,8 @@ def _known(store: Store) -> dict[tuple[str, int], RunFolder]:
     return found
 
 
-@contextlib.contextmanager
-def _complete_or_gone(folder: RunFolder) -> Iterator[None]:
-    """A folder without all its files would look like a run that died."""
-    try:
-        yield
-    except OSError as error:
-        folder.discard()
-        raise results_error(folder.path, error) from None
-    except BaseException:
-        folder.discard()
-        raise
-
-
 def _keep(run: Imported, source: Source, store: Store, tags: Sequence[str]) -> RunFolder:
-    folder = store.create(run.benchmark, LABEL)
-    with _complete_or_gone(folder):
+    with store.preparing(run.benchmark, LABEL) as folder:
         text = "".join(
             json.dumps(line, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
             for line in lines(run, source)

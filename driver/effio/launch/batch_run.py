@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio.config.site import load_site
-from effio.errors import EffioError, ExitCode, results_error
+from effio.errors import ExitCode, results_error
 from effio.launch import watch
 from effio.launch.batch import BatchJob, BatchSystem, explained
 from effio.launch.choose import NoLauncherError, choose_launcher
@@ -139,23 +139,15 @@ def minutes_of(plan: object) -> int:
 
 def prepare(request: Request, runs: Store, terms: Terms) -> RunFolder:
     """Makes the run's folder with a script that is ready to submit."""
-    folder = runs.create(request.benchmark, request.label)
-    try:
+    with runs.preparing(request.benchmark, request.label) as folder:
         launcher, launch = _launching(request, folder.path, terms.system)
-    except EffioError:
-        folder.discard()
-        raise
-    record = record_of(request, folder, launcher, launch)
-    record.data_directories = data_directories(request)
-    record.batch = {"system": terms.system.name, "script": store.JOB_SCRIPT}
-    if terms.own_directory:
-        record.batch["directory"] = terms.own_directory
-    try:
+        record = record_of(request, folder, launcher, launch)
+        record.data_directories = data_directories(request)
+        record.batch = {"system": terms.system.name, "script": store.JOB_SCRIPT}
+        if terms.own_directory:
+            record.batch["directory"] = terms.own_directory
         folder.write_record(record)
         _write(request, folder.path.absolute(), terms, launch)
-    except OSError as error:
-        folder.discard()
-        raise results_error(runs.root, error) from None
     return folder
 
 

@@ -153,20 +153,17 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
     )
     refuse_too_many(request)
     refuse_more_nodes(request)
-    folder = runs.create(request.benchmark, request.label)
-    program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
-    launch = launch_of(request, launcher, program, request.machine)
-    record = record_of(request, folder, launcher, launch)
-    if not ranks_stay_here(request):
-        record.data_directories = data_directories(request)
-    mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
-    record.process["mark"] = mark
-    try:
+    with runs.preparing(request.benchmark, request.label) as folder:
+        result = str(folder.result_path.absolute())
+        program = request.program("--result", result, "--progress", "json")
+        launch = launch_of(request, launcher, program, request.machine)
+        record = record_of(request, folder, launcher, launch)
+        if not ranks_stay_here(request):
+            record.data_directories = data_directories(request)
+        mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
+        record.process["mark"] = mark
         folder.write_record(record)
         _write_environment(folder, {**os.environ, **launch.environment})
-    except OSError as error:
-        folder.discard()
-        raise results_error(runs.root, error) from None
     for note in launch.notes if request.notes else ():
         view.message(note)
     watched = watch.Outcome()

@@ -62,6 +62,20 @@ class Store:
         raise EffioError(f"no free name for a run in {self.root}", ExitCode.IO_ERROR)
 
     @contextlib.contextmanager
+    def preparing(self, benchmark: str, label: str = "") -> Iterator[RunFolder]:
+        """As `create`, with a block that makes what the folder holds first. If it fails or is
+        interrupted, the folder is removed: it would look like a run that died."""
+        folder = self.create(benchmark, label)
+        try:
+            yield folder
+        except OSError as error:
+            folder.discard()
+            raise results_error(self.root, error) from None
+        except BaseException:
+            folder.discard()
+            raise
+
+    @contextlib.contextmanager
     def importing(self) -> Iterator[None]:
         """While it is held no other effio imports into this store, which is made if needed. Two
         that both find a file missing would both keep it."""
