@@ -96,6 +96,7 @@ def test_every_command_answers_to_what_is_typed_first(with_engine: Effio, with_r
         ("profile", "effio profile --blank prints an empty form"),
         # A plan is refused in the words of a run.
         ("run ior --plan --block 0", "see: effio run ior --help"),
+        ("run b-eff --ranks 1", "b_eff needs at least 2 ranks: --ranks see: effio"),
     ],
 )
 def test_what_was_meant_is_named(
