@@ -403,12 +403,16 @@ class IorReporter(PartsReporter):
         wanted = f"{result.part.access}_bandwidth" if result.part is not None else ""
         for name in sorted(_BANDWIDTHS, key=lambda name: name != wanted):
             if rates := known(result, name):
+                # Of those with errors only if there are no others.
+                rates = [rate for rate in rates if rate.valid is not False] or rates
                 best = max(rates, key=value_of)
-                mine = [
+                access = name.removesuffix("_bandwidth")
+                there = [
                     m
-                    for m in valid(result, name.removesuffix("_bandwidth"))
-                    if lies_at(m.where, best.where)
+                    for m in result.measurements
+                    if m.access == access and lies_at(m.where, best.where)
                 ]
+                mine = [m for m in there if m.valid] or [m for m in there if m.has_errors]
                 words = [
                     cell_of(best, rates),
                     context_of(result, mine),

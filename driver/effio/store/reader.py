@@ -98,6 +98,24 @@ class Result:
             structs.replace(f, valid=False, reasons=[why, *f.reasons]) for f in self.figures
         ]
 
+    def distrust_errors(self) -> None:
+        """Measurements with errors that the engine calls valid, since their data were compared
+        after the phase, and means over them keep their numbers, of which none is valid."""
+        wrong = {id(m) for m in self.measurements if m.valid and m.has_errors}
+        if not wrong:
+            return
+        self.measurements = [
+            structs.replace(m, valid=False, invalid_reason=m.first_error) if id(m) in wrong else m
+            for m in self.measurements
+        ]
+        for i, figure in enumerate(self.figures):
+            here = [m for m in self.measurements if figure.may_count(m)]
+            bad = sum(m.has_errors for m in here)
+            if bad and figure.samples is not None:
+                counted = f"{bad} of {fmt.count_of(len(here), 'measurement')}"
+                reasons = [f"failed calls or wrong data in {counted}", *figure.reasons]
+                self.figures[i] = structs.replace(figure, valid=False, reasons=reasons)
+
     def figures_named(self, name: str) -> list[Figure]:
         return [f for f in self.figures if f.name == name]
 
@@ -310,6 +328,7 @@ def _read_lines(stream: IO[bytes], path: Path, digest: Digest | None) -> Result:
     if result.end is None:
         remarks.append("there is no `end` line: the run was killed, or is still running")
     result.remarks = remarks
+    result.distrust_errors()
     return result
 
 

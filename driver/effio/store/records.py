@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
+from effio import text as fmt
 from effio.store.masking import Words
 from effio.store.values import (
     MAX_NUMBER,
@@ -380,6 +381,16 @@ class Measurement(Part, frozen=True, tag_field="kind", tag="measurement"):
         """Whether its rate of 0 is that of no operation. 0 of some operations is a rate."""
         return not self.operations and not self.bytes and self.rate.value == 0
 
+    @property
+    def has_errors(self) -> bool:
+        """A signal ends a measurement without a failed call; older engines counted an error
+        there."""
+        return self.error_count > 0 and (bool(self.errors) or self.stopped_by != "interrupted")
+
+    @property
+    def first_error(self) -> str:
+        return self.errors[0].text() if self.errors else fmt.count_of(self.error_count, "error")
+
     def place(self, name: str) -> Any:
         """A benchmark's own coordinate, or None."""
         return self.where.get(name)
@@ -430,6 +441,14 @@ class Figure(Part, frozen=True, tag_field="kind", tag="figure"):
     @property
     def fault(self) -> str:
         return self.metric.fault
+
+    def may_count(self, m: Measurement) -> bool:
+        """Whether nothing says that a measurement is of another access or place."""
+        accesses = [self.where["access"]] if "access" in self.where else []
+        accesses += [word for word in ("read", "write") if word in self.name.lower().split("_")]
+        return (not accesses or m.access in accesses) and all(
+            m.where[name] == value for name, value in self.where.items() if name in m.where
+        )
 
 
 class StuckCall(Part, frozen=True):

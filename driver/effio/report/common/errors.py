@@ -16,22 +16,17 @@ def invalid_cells(result: Result) -> list[Measurement]:
     return [m for m in result.measurements if not m.valid or m.error_count]
 
 
-def _has_errors(m: Measurement) -> bool:
-    """A signal ends a measurement without a failed call; older engines counted an error there."""
-    return m.error_count > 0 and (bool(m.errors) or m.stopped_by != "interrupted")
-
-
 def error_findings(result: Result) -> list[Finding]:
     findings = []
     bad = invalid_cells(result)
-    failed = [m for m in bad if _has_errors(m)]
-    others = [m for m in bad if not _has_errors(m)]
+    failed = [m for m in bad if m.has_errors]
+    others = [m for m in bad if not m.has_errors]
     are = "is" if len(others) == 1 else "are"
     for some, what in ((failed, "had failed calls or wrong data"), (others, f"{are} not valid")):
         if not some:
             continue
         first = some[0]
-        why = first.invalid_reason or (first.errors[0].text() if first.errors else "see the table")
+        why = first.invalid_reason or (first.first_error if first.errors else "see the table")
         counted = fmt.count_of(len(some), "measurement")
         text = f"{counted} {what}; the first: {cell_name(first)}: {why}"
         findings.append(Finding(text, "errors", "bad"))
@@ -47,7 +42,7 @@ def error_findings(result: Result) -> list[Finding]:
 
 def error_section(result: Result) -> Section | None:
     rows: list[list[Cell]] = [
-        [cell_name(m), m.error_count, m.invalid_reason or e, e if m.invalid_reason else ""]
+        [cell_name(m), m.error_count, m.invalid_reason or e, e if e != m.invalid_reason else ""]
         for m in invalid_cells(result)
         for e in ([x.text() for x in m.errors] or [""])
     ]
