@@ -152,6 +152,22 @@ def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> 
     assert {f.anchor for f in report.findings} <= places
 
 
+def test_what_two_repetitions_hid_is_not_nothing(tmp_path: Path) -> None:
+    """They have a range and no interval: 100 % was "nothing, where both take longer"."""
+    lines = made_lines()
+    for line in lines:
+        if line.get("name") == "hidden_share":
+            line["samples"] = {**line["samples"], "count": 2, "low95": None, "high95": None}
+            line["samples"] |= dict.fromkeys(("min", "max"), line["metric"]["value"])
+    found = [f.text for f in _reported(tmp_path, lines).findings if "hides" in f.text]
+    said = next(text for text in found if text.startswith("uring"))
+    assert said == (
+        "uring, write during compute work, hides 100 % of the time with 1 MiB: the computation"
+        " covers it."
+    )
+    assert any("thread" in t and "both take longer than one after the other" in t for t in found)
+
+
 def test_a_slow_down_that_may_be_none_is_not_reported(tmp_path: Path) -> None:
     lines = made_lines()
     for line in lines:

@@ -186,7 +186,8 @@ def method_findings(result: Result) -> list[Finding]:
 
     def reported(f: FigureRecord) -> str:
         text = f"{fmt.percent(value_of(f))} of the time with {fmt.size(_size(f))}"
-        if not certainty.is_known_share(f):
+        high = certainty.ends_of(f)[1]
+        if high is not None and high < 0:
             size = fmt.size(_size(f))
             text = f"nothing with {size}, where both take longer than one after the other"
         return f"{text}: {_reason(f, slower(f))}"

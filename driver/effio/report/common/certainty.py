@@ -101,14 +101,6 @@ def doubt_of_first(first: Figure, others: Iterable[Figure], word: str) -> str:
     return f"not known to be the {word}: {reasons[0]}" if reasons else ""
 
 
-def is_known_share(figure: Figure) -> bool:
-    """A share is between 0 and 1: one that is outside with its whole interval is none."""
-    bounds = bounds_of(figure)
-    if not is_known(figure) or bounds is None:
-        return False
-    return bounds.high >= 0 and bounds.low <= 1
-
-
 # Fewer pairs are single rows, and single rows do not support a verdict.
 FEWEST_PAIRS = 5
 
