@@ -54,6 +54,19 @@ def test_a_hint_about_caches_is_given_once(tmp_path: Path) -> None:
     assert finding.text.count("includes the flush") == 1
 
 
+@pytest.mark.parametrize("verdict", ["cache", "unknown"])
+def test_a_directory_in_memory_has_no_hints_for_caches(verdict: str, tmp_path: Path) -> None:
+    """It said that tmpfs may have written to storage, and proposed --drop-cache and a flush."""
+    lines = made.b_eff_io()
+    lines[0]["file_system"] |= {"type": "tmpfs", "memory_backed": True}
+    for line in lines:
+        if line["kind"] == "measurement":
+            line["cache"]["verdict"] = verdict
+    card = next(c for c in cards(_reported(tmp_path, lines)) if c.title == "Cached?")
+    assert card.text == "In memory: tmpfs keeps all data there. Another --dir measures storage."
+    assert card.level == "warn"
+
+
 def test_virtual_time_is_said(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["clock"]["virtual"] = True

@@ -77,6 +77,10 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     evidence = headline.evidence or of_all
     if not evidence:
         return []
+    if result.run.in_memory:  # no flush, no --drop-cache leaves memory
+        kind = result.run.file_system.type or "a file system of this kind"
+        text = f"In memory: {kind} keeps all data there. Another --dir measures storage."
+        return [Finding(text, "caches", "warn", "cache")]
     place = place_of(evidence)
     sentences = "; ".join(unique(one.sentence() for one in evidence))
     title = _TITLES[place]
