@@ -89,9 +89,21 @@ def test_what_makes_them_unreliable_is_a_warning(tmp_path: Path) -> None:
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (
         "Of 1 mean the interval may be too narrow, because what was measured drifts, warms up or is"
-        " autocorrelated: read bandwidth."
+        " autocorrelated: read."
     )
     assert finding.level == "warn"
+
+
+def test_a_doubted_mean_has_the_name_that_its_row_has(tmp_path: Path) -> None:
+    """One mean alone has nothing to differ in: it was called "rate", whatever it was of."""
+    sizes = [mean("write", unreliable=size > 1) for size in (1, 2, 4)]
+    for size, line in zip((1, 2, 4), sizes, strict=True):
+        line["where"]["transfer_bytes"] = size << 20
+    report = reported(tmp_path, [*sizes, mean("read")], [])
+    names = [row[0] for row in tables(report)[0].rows]
+    (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
+    assert finding.text.endswith(f": {names[1]}; {names[2]}.")
+    assert names[1] == "write, transfer 2 MiB"
 
 
 def test_where_nothing_is_known_there_is_no_section(tmp_path: Path) -> None:

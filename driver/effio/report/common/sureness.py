@@ -34,15 +34,16 @@ def _share(half: float | None, mean: float | None) -> float | None:
     return half / abs(mean) if half is not None and mean else None
 
 
-def _means(result: Result) -> list[tuple[Figure, Members]]:
+def _means(result: Result) -> list[tuple[str, Figure, Members]]:
+    """Each with its name among all of them: what is said of one says which of all it is."""
     reported = [(f, members_of(f).interval) for f in result.figures if f.samples is not None]
-    return [(f, i) for f, i in reported if i.method]
+    means = [(f, i) for f, i in reported if i.method]
+    return [(n, f, i) for n, (f, i) in zip(_names([f for f, _ in means]), means, strict=True)]
 
 
-def _means_table(means: Sequence[tuple[Figure, Members]]) -> Table:
-    names = _names([figure for figure, _ in means])
+def _means_table(means: Sequence[tuple[str, Figure, Members]]) -> Table:
     return table_of(
-        [(name, *one) for name, one in zip(names, means, strict=True)],
+        means,
         [
             (Column("what"), lambda row: row[0]),
             (Column("mean"), lambda row: fmt.quantity(row[1].metric.value, row[1].metric.unit)),
@@ -107,7 +108,9 @@ def sureness_section(result: Result, several: Sequence[Repeated]) -> Section | N
         if m.valid and (one := members_of(m).batch_means)
     ]
     tables = [spread_table(several)] if several else []
-    if certain := [(f, i) for f, i in means if (i.rounds or 0) >= FEWEST or i.method == _LEFT_OUT]:
+    if certain := [
+        (n, f, i) for n, f, i in means if (i.rounds or 0) >= FEWEST or i.method == _LEFT_OUT
+    ]:
         tables.append(_means_table(certain))
     if any(one.method for _, one in passes):
         tables.append(_passes_table(passes))
@@ -120,10 +123,10 @@ def doubt_findings(result: Result) -> list[Finding]:
     """Means whose interval may be too narrow. With --until-ci its own figure says so."""
     if result.figures_named("until_ci"):
         return []
-    doubted = [f for f, i in _means(result) if i.unreliable and i.method != _LEFT_OUT]
+    doubted = [n for n, _, i in _means(result) if i.unreliable and i.method != _LEFT_OUT]
     if not doubted:
         return []
-    named = first_of([fmt.plain(name, 120) for name in _names(doubted)], _MOST_NAMED)
+    named = first_of([fmt.plain(name, 120) for name in doubted], _MOST_NAMED, "; ")
     text = (
         f"Of {fmt.count_of(len(doubted), 'mean')} the interval may be too narrow, because what was"
         f" measured drifts, warms up or is autocorrelated: {named}."
