@@ -32,7 +32,7 @@ def found(
     run = made.run_line(benchmark="ior", ior={})
     lines = made.numbered([run, record, made.end()])
     report = report_of("run", read_result(made.write(tmp_path / "r.jsonl", lines, foreign)))
-    about = ("--until-ci", "first half", "More than one level")
+    about = ("--until-ci", "first half", "More than one level", "Outliers")
     return [(f.text, f.level) for f in report.findings if any(word in f.text for word in about)]
 
 
@@ -63,6 +63,16 @@ def test_what_was_not_kept_names_why_and_the_wide_ones(
         " MB/s ± ?, read 100.0 MB/s ± 8.3 %."
     )
     assert found(tmp_path, *some, stopped_by=stopped_by) == [(sentence, "warn")]
+
+
+def test_what_was_not_kept_although_narrow_is_not_reliable(tmp_path: Path) -> None:
+    """It named no reason: all intervals were as narrow as asked, and the rule was not kept."""
+    outlier = mean("write", 0.02, outliers=2, count=61)
+    (first, second) = found(tmp_path, outlier, stopped_by="time")
+    assert first[0].endswith(
+        "was over; every mean's 95 % interval is as narrow, but not all are reliable."
+    )
+    assert second[0].startswith("Outliers: write with 2 outliers of 61 values. The mean")
 
 
 def test_many_wide_ones_are_counted(tmp_path: Path) -> None:

@@ -112,7 +112,11 @@ def precision_findings(result: Result) -> list[Finding]:
             wide = [one for one in figures if one.within is not True]
             text = f"--until-ci {asked} was NOT reached: after {done}"
             text += f" {_WHY.get(reported.stopped_by, 'the run ended')}"
-            text += f"; wider than asked: {_named(wide, _interval)}." if wide else "."
+            if wide:
+                text += f"; wider than asked: {_named(wide, _interval)}"
+            elif figures:
+                text += "; every mean's 95 % interval is as narrow, but not all are reliable"
+            text += "."
             findings.append(Finding(text, level="warn"))
         drifting = [one for one in reported.figures if one.drift]
         if drifting:
@@ -123,8 +127,9 @@ def precision_findings(result: Result) -> list[Finding]:
             findings.append(Finding(text, level="warn"))
         odd = [one for one in reported.figures if one.two_modes or (one.outliers or 0) > 0]
         if odd:
+            what = "More than one level" if any(one.two_modes for one in odd) else "Outliers"
             text = (
-                f"More than one level: {_named(odd, _oddity)}. The mean of such rates is"
+                f"{what}: {_named(odd, _oddity)}. The mean of such rates is"
                 " misleading; look at the individual repetitions."
             )
             findings.append(Finding(text, level="warn"))
