@@ -15,6 +15,7 @@ from driver import made
 from driver.conftest import Effio
 from effio.cli.note import changed
 from effio.errors import EffioError
+from effio.report import model
 from effio.report.claims import Number
 from effio.report.points import Point
 from effio.store.folder import RunFolder
@@ -294,3 +295,15 @@ def test_a_number_that_is_not_valid_counts_nowhere() -> None:
     point.add(Number("b_eff_io", "B/s", 1e8, "own", "on storage", valid=True))
     assert (point.values, point.evidence) == ([1e8], "on storage")
     assert point.validity == "not valid: 1 of 2"
+
+
+def test_a_point_without_a_number_says_why() -> None:
+    """As the list of runs does: it said "no run counts" alone."""
+    point = Point({}, "write_bandwidth", "B/s")
+    for why in ("nothing was moved", "nothing was moved", model.NO_MEAN, "the run was stopped"):
+        point.add(Number("write_bandwidth", "B/s", None, why))
+    assert point.interval == "no run counts: nothing was moved; the run was stopped"
+    point = Point({}, "write_bandwidth", "B/s")
+    point.add(Number("write_bandwidth", "B/s", None, "nothing was moved"))
+    point.add(Number("write_bandwidth", "B/s", 1e8, "± 1 MB/s (95 %)", "on storage"))
+    assert point.interval == "± 1 MB/s (95 %)"

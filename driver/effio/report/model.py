@@ -377,8 +377,8 @@ class Headline:
         return between.join(part for part in (self.counts, self.interval) if part)
 
     def sureness(self) -> str:
-        """The interval, or why there is none."""
-        return self.interval or self.missing or NO_MEAN
+        """The interval, or why there is none: without a number, why there is no number."""
+        return (self.interval if self.value is not None else "") or self.missing or NO_MEAN
 
     def shown(self) -> str:
         if self.share and self.value is not None:

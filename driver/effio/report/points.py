@@ -34,8 +34,9 @@ _OF_CAMPAIGN = ("campaign", "step")
 @dataclass
 class Point:
     """The claims of its runs together. `values` are of runs whose number counts. `own`: the
-    interval that a run states of its number, or why it has none. `places`: where the bytes of each
-    number were. `judged`: how many runs have rules, `invalid`: how many did not meet them."""
+    interval that a run states of its number, or why it has none. `missing`: why runs have no
+    number. `places`: where the bytes of each number were. `judged`: how many runs have rules,
+    `invalid`: how many did not meet them."""
 
     axes: Mapping[str, str]
     figure: str
@@ -43,6 +44,7 @@ class Point:
     runs: int = 0
     values: list[float] = field(default_factory=list)
     own: str = ""
+    missing: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     judged: int = 0
     invalid: int = 0
@@ -56,6 +58,8 @@ class Point:
             self.values.append(number.value)
             self.own = number.own
             self.places.append(number.evidence)
+        elif number.valid is not False and number.own != NO_MEAN:
+            self.missing.append(number.own)
 
     @cached_property
     def stated(self) -> Statement | None:
@@ -66,7 +70,8 @@ class Point:
     def interval(self) -> str:
         """That of the values of several runs; of a single run the interval within it."""
         if self.stated is None:
-            return "no run counts"
+            why = "; ".join(dict.fromkeys(filter(None, self.missing)))
+            return f"no run counts: {why}" if why else "no run counts"
         return self.stated.spread(self.unit) if len(self.values) > 1 else self.own
 
     @property
@@ -109,11 +114,12 @@ def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
     from effio.report.common.counts import interval_of
 
     value = figure.metric.value if figure.valid is not False else None
+    own = figure.metric.reason if figure.metric.value is None else interval_of(figure)
     return Number(
         name,
         figure.metric.unit,
         value,
-        interval_of(figure) or NO_MEAN,
+        own or NO_MEAN,
         _evidence_of_figure(run, name, figure),
         figure.valid,
     )
