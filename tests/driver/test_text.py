@@ -273,6 +273,12 @@ def test_settings_have_their_units() -> None:
     )
 
 
+def test_settings_that_are_written_as_members_have_units_too() -> None:
+    """Those of the backend null were "open_seconds=0.001, rank=None"."""
+    settings = {"open_seconds": 0.001, "rate_bytes_per_second": 1e9, "sync_seconds": 0.0}
+    assert settings_text({**settings, "rank": None}) == "open=1.00 ms, rate=1.000 GB/s, sync=0 s"
+
+
 def test_a_setting_breaks_before_its_value() -> None:
     reported = text.breakable("ind_wr_buffer_size=65536 & <b>")
     assert str(reported) == "ind_wr_buffer_size=<wbr>65536 &amp; &lt;b&gt;"

@@ -114,6 +114,19 @@ def _coordinate_text(name: str, text: str) -> str:
     return "+".join(" ".join(one.groups()) for one in written if one)
 
 
+# How the engine ends the names of settings that it writes as members.
+_MEMBERS = {"_bytes_per_second": "B/s", "_seconds": "s", "_bytes": "B"}
+
+
+def _setting_text(name: str, value: object) -> str:
+    for end, unit in _MEMBERS.items():
+        if name.endswith(end):
+            option = name.removesuffix(end)
+            return f"{option}={option_text(option, value, {option: unit})}"
+    return f"{name}={option_text(name, value, SETTINGS)}"
+
+
 def settings_text(settings: Mapping[str, object]) -> str:
-    """The settings of a backend: "latency=1.00 ms, rank-rate=100.0 MB/s"."""
-    return ", ".join(f"{name}={option_text(name, v, SETTINGS)}" for name, v in settings.items())
+    """The settings of a backend, without those that have no value: "latency=1.00 ms,
+    rank-rate=100.0 MB/s"."""
+    return ", ".join(_setting_text(n, v) for n, v in settings.items() if v is not None)
