@@ -324,6 +324,9 @@ def test_without_a_result_there_is_no_last(store: Store) -> None:
     _run(store, "20260303T000000Z-b-eff-io", with_result=False)
     with pytest.raises(EffioError, match="; 1 run has not measured anything yet"):
         store.find("last")
+    _run(store, "20260303T000001Z-b-eff-io", with_result=False)
+    with pytest.raises(EffioError, match="; 2 runs have not measured anything yet"):
+        store.find("last")
 
 
 def test_of_runs_of_one_second_the_last_is_the_one_made_last(store: Store) -> None:

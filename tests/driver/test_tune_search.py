@@ -279,6 +279,8 @@ def test_the_budget_in_runs_is_kept() -> None:
     machine = Machine(_planted, 0.05, 1)
     with pytest.raises(EffioError, match="18 runs are too few: 19 at least, 16 of them to confirm"):
         _search(machine, Terms(runs=18))
+    with pytest.raises(EffioError, match="1 run is too few: 19 at least"):
+        _search(machine, Terms(runs=1))
     assert machine.trials == []
 
 
