@@ -157,6 +157,16 @@ def test_the_tables_hold_what_was_found(gained: TuningRecord) -> None:
     assert tried.rows[-1][0] == "evil=<script>alert(1)</script>"
 
 
+def test_what_a_stopped_search_did_not_reach_was_not_tried(gained: TuningRecord) -> None:
+    first, second, faulty = gained.tried
+    unreached = second.model_copy(update={"rounds": 0, "gains": (None, None), "fault": ""})
+    stopped = gained.model_copy(update={"tried": (first, unreached, faulty), "left_out": 4})
+    reasons = [row[-1] for row in _table(stopped, "What was tried").rows]
+    assert reasons.count("not reached") == 1
+    facts = [list(row) for row in _table(stopped, "How it was found").rows]
+    assert ["settings", "2 tried, 1 not reached, 4 left out for the budget"] in facts
+
+
 def test_the_files_carry_it_into_a_job(gained: TuningRecord, tmp_path: Path) -> None:
     rules = [line for line in hints_text(gained).splitlines() if line and line[0] != "#"]
     assert rules == [

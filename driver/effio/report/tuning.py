@@ -171,9 +171,22 @@ def _ordered(record: TuningRecord) -> list[TriedRecord]:
     return sorted(record.tried, key=lambda t: (-t.rounds, -(_of_all(t) or 0.0)))
 
 
+def _was_tried(one: TriedRecord) -> bool:
+    """A search that is stopped leaves settings without a whole round."""
+    return one.rounds > 0 or bool(one.fault)
+
+
+def _counted(record: TuningRecord) -> str:
+    tried = sum(map(_was_tried, record.tried))
+    rest = len(record.tried) - tried
+    reached = f", {rest} not reached" if rest else ""
+    return f"{tried} tried{reached}, {record.left_out} left out for the budget"
+
+
 def tried_table(record: TuningRecord) -> Table:
     rows: list[list[Cell]] = [
-        [t.changes.text, t.rounds, *t.gains, t.fault] for t in _ordered(record)
+        [t.changes.text, t.rounds, *t.gains, t.fault or ("" if _was_tried(t) else "not reached")]
+        for t in _ordered(record)
     ]
     columns = [Column("setting"), Column("rounds", "1")]
     columns += [Column(f"gain, {g.group.title}", "1") for g in record.groups]
@@ -187,7 +200,7 @@ def facts_table(record: TuningRecord) -> Table:
         ["ranks", str(record.ranks)],
         ["directory", record.directory],
         ["runs", f"{record.runs} in {fmt.duration(record.seconds)}"],
-        ["settings", f"{len(record.tried)} tried, {record.left_out} left out for the budget"],
+        ["settings", _counted(record)],
         ["confirmation", f"{called.confirmations} runs of each side, gains above "
          f"{fmt.percent(called.tolerance, 1)} count"],
         ["engine", f"{called.engine} {called.engine_sha256[:12]}"],
