@@ -273,6 +273,11 @@ def test_valid_and_limits(tmp_path: Path) -> None:
     wrong = ior(tmp_path, "wrong", [1e9], error_count=2)
     assert one(rule(kind="valid"), [wrong]).reason == "wrong: 2 errors"
     assert one(limit, [bad]).reason == "1 of 1 invalid (bad: sync failed)"
+    # The rule "valid" passes it: nothing of it failed.
+    none = {"value": None, "unit": "B/s", "better": "higher", "reason": "nothing was moved"}
+    empty = ior(tmp_path, "empty", [1e9], rate=none)
+    assert one(rule(kind="valid"), [empty]).ruling is Ruling.PASS
+    assert one(limit, [empty]).reason == "1 of 1 without a rate (empty: nothing was moved)"
 
 
 def test_what_a_figure_does_not_have_is_called_none(tmp_path: Path) -> None:

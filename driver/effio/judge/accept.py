@@ -133,7 +133,8 @@ def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) 
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
     if bad:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
-        raise OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
+        what = "without a rate" if all(p.m.valid for p in bad) else "invalid"
+        raise OpenError(f"{len(bad)} of {len(picked)} {what} ({bad[0].run.name}: {why})")
     if wanted := rule.wanted_evidence:
         real = [p for p in picked if not (rehearse and _is_simulated(p))]
         reported = [p.m.cache.verdict if p.m.cache is not None else "none" for p in real]
