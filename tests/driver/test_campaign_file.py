@@ -270,6 +270,17 @@ def test_all_faults_are_reported_at_once(study: Studying) -> None:
     ]  # fmt: skip
 
 
+def test_a_list_for_one_value_is_one_fault(study: Studying) -> None:
+    """There was one for each type that the value may have."""
+    lists = 'ranks = [3]\noptions = { phases = ["create", "stat"] }\n'
+    with pytest.raises(EffioError) as caught:
+        study(STEP + lists)
+    assert sorted(fault.split(": ", 1)[1] for fault in str(caught.value).splitlines()) == [
+        'step.0.options.phases: one value is meant; several are one text: "create,stat"',
+        "step.0.ranks: one value is meant, not a list",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -24,6 +24,7 @@ else:
     import tomli as tomllib
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 MAX_BYTES = 4 << 20
 # Is in no TOML file: control characters are not allowed there.
@@ -274,7 +275,10 @@ def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None
 
 def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> Iterator[str]:
     reported = set()
-    for fault in error.errors(include_url=False):
+    every = error.errors(include_url=False)
+    # Where something other than a single value would do.
+    wider = {f["loc"][:end] for f in every for end in range(len(f["loc"])) if not _of_scalar(f)}
+    for fault in every:
         loc = _place_in(file.table, fault["loc"])
         if fault["type"] == "too_short" and fault["input"]:
             continue  # its members are wrong, which is reported
@@ -293,6 +297,12 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
             words = re.findall(r"'([^']*)'", fault["ctx"]["expected_tags"])
             what = f"no {key} '{fault['ctx']['tag']}'{nearest(str(fault['ctx']['tag']), words)}"
             loc = (*loc, key)
+        elif (
+            _of_scalar(fault)
+            and isinstance(fault["input"], list)
+            and fault["loc"][:-1] not in wider
+        ):
+            what = f"{name}: one value is meant{_as_text(fault['input'])}"
         elif fault["input"] == "":
             what = f"'{loc[-1] if loc else name}' is not filled in"
         elif fault["type"] == "literal_error":
@@ -308,6 +318,21 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
         if line not in reported:  # every member of a union complains
             reported.add(line)
             yield line
+
+
+_SCALARS = ("bool", "int", "float", "str")
+
+
+def _of_scalar(fault: ErrorDetails) -> bool:
+    """Whether it is what a single value among the members of a union says."""
+    return bool(fault["loc"]) and fault["loc"][-1] in _SCALARS
+
+
+def _as_text(values: list[object]) -> str:
+    """How an option takes several: "create,stat"."""
+    if values and all(isinstance(value, str) for value in values):
+        return f'; several are one text: "{",".join(map(str, values))}"'
+    return ", not a list"
 
 
 def _place_in(table: object, loc: Loc) -> Loc:
@@ -327,9 +352,7 @@ def _place_in(table: object, loc: Loc) -> Loc:
 
 
 def _may_be_a_key(part: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z0-9_.-]+", part)) and part not in (
-        "bool", "int", "float", "str",
-    )  # fmt: skip
+    return bool(re.fullmatch(r"[A-Za-z0-9_.-]+", part)) and part not in _SCALARS
 
 
 def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
