@@ -35,6 +35,7 @@ MAX_LINE_BYTES = 32 << 20
 MAX_RECORDS = 2_000_000
 
 Line = Measurement | Figure | End
+_MOST_WRONG = 100
 _KINDS: dict[str, type[Line]] = {"measurement": Measurement, "figure": Figure, "end": End}
 
 
@@ -101,18 +102,22 @@ class Result:
     def distrust_errors(self) -> None:
         """Measurements with errors that the engine calls valid, since their data were compared
         after the phase, and means over them keep their numbers, of which none is valid."""
-        wrong = {id(m) for m in self.measurements if m.valid and m.has_errors}
-        if not wrong:
+        wrong = [m for m in self.measurements if m.has_errors]
+        if not any(m.valid for m in wrong):
             return
         self.measurements = [
-            structs.replace(m, valid=False, invalid_reason=m.first_error) if id(m) in wrong else m
+            structs.replace(m, valid=False, invalid_reason=m.first_error)
+            if m.valid and m.has_errors
+            else m
             for m in self.measurements
         ]
+        # Of many, only which access they are of: a file decides how many there are.
+        exactly = len(wrong) <= _MOST_WRONG
+        looked_at = wrong if exactly else [*{m.access: m for m in wrong}.values()][:_MOST_WRONG]
         for i, figure in enumerate(self.figures):
-            here = [m for m in self.measurements if figure.may_count(m)]
-            bad = sum(m.has_errors for m in here)
+            bad = sum(figure.may_count(m, exactly) for m in looked_at)
             if bad and figure.samples is not None:
-                counted = f"{bad} of {fmt.count_of(len(here), 'measurement')}"
+                counted = fmt.count_of(bad, "measurement") if exactly else "many measurements"
                 reasons = [f"failed calls or wrong data in {counted}", *figure.reasons]
                 self.figures[i] = structs.replace(figure, valid=False, reasons=reasons)
 

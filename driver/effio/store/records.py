@@ -442,11 +442,13 @@ class Figure(Part, frozen=True, tag_field="kind", tag="figure"):
     def fault(self) -> str:
         return self.metric.fault
 
-    def may_count(self, m: Measurement) -> bool:
-        """Whether nothing says that a measurement is of another access or place."""
+    def may_count(self, m: Measurement, by_place: bool = True) -> bool:
+        """Whether nothing says that a measurement is of another access or, `by_place`, place."""
         accesses = [self.where["access"]] if "access" in self.where else []
         accesses += [word for word in ("read", "write") if word in self.name.lower().split("_")]
-        return (not accesses or m.access in accesses) and all(
+        if accesses and m.access not in accesses:
+            return False
+        return not by_place or all(
             m.where[name] == value for name, value in self.where.items() if name in m.where
         )
 
