@@ -24,7 +24,6 @@ else:
     import tomli as tomllib
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
-    from pydantic_core import ErrorDetails
 
 MAX_BYTES = 4 << 20
 # Is in no TOML file: control characters are not allowed there.
@@ -323,7 +322,7 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
 _SCALARS = ("bool", "int", "float", "str")
 
 
-def _of_scalar(fault: ErrorDetails) -> bool:
+def _of_scalar(fault: Mapping[str, Any]) -> bool:
     """Whether it is what a single value among the members of a union says."""
     return bool(fault["loc"]) and fault["loc"][-1] in _SCALARS
 
